@@ -9,8 +9,8 @@ namespace {
 [[gnu::tls_model("initial-exec")]] constinit thread_local coroutine* left_at_waits = nullptr;
 }  // namespace
 
-coroutine::coroutine(std::size_t stack_size)
-    : memory_(stack_size), own_(memory_.bottom(), memory_.top(), &coroutine::main, this) {}
+coroutine::coroutine(std::size_t stack_size, std::shared_ptr<memory_budget> memory)
+    : memory_(stack_size, std::move(memory)), own_(memory_.bottom(), memory_.top(), &coroutine::main, this) {}
 
 bool coroutine::resume(at_waits what) noexcept {
   context home;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <weft/runtime/coroutine.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/progress.hpp>
@@ -23,7 +24,8 @@ constexpr std::chrono::nanoseconds deadline_granularity = std::chrono::milliseco
 static_assert(std::endian::native == std::endian::little);
 }  // namespace
 
-scheduler::scheduler(std::size_t stack_size, const clock& time) : time_(time), stacks_(stack_size) {}
+scheduler::scheduler(std::size_t stack_size, const clock& time, std::shared_ptr<memory_budget> memory)
+    : time_(time), stacks_(stack_size, stack_pool::usually_kept, std::move(memory)) {}
 
 scheduler::~scheduler() {
   while (!ready_.empty()) {

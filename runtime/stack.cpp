@@ -31,15 +31,16 @@ std::size_t page_size() noexcept {
 }
 }  // namespace
 
-stack::stack(std::size_t size) : size_((size + page_size() - 1) / page_size() * page_size()) {
+stack::stack(std::size_t size, std::shared_ptr<memory_budget> memory)
+    : size_((size + page_size() - 1) / page_size() * page_size()), charge_(std::move(memory), size_, "a stack") {
   // Without access at first, so that the guard needs no second call: only the rest is opened.
-  void* memory =
+  void* const mapped =
       mmap(nullptr, size_ + page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) throw_no_stack("mmap", size_);
-  bottom_ = static_cast<std::byte*>(memory) + page_size();
+  if (mapped == MAP_FAILED) throw_no_stack("mmap", size_);
+  bottom_ = static_cast<std::byte*>(mapped) + page_size();
   if (mprotect(bottom_, size_, PROT_READ | PROT_WRITE) != 0) {
     const int reason = errno;
-    munmap(memory, size_ + page_size());
+    munmap(mapped, size_ + page_size());
     errno = reason;
     throw_no_stack("mprotect", size_);
   }
@@ -49,12 +50,14 @@ stack::stack(std::size_t size) : size_((size + page_size() - 1) / page_size() * 
 stack::stack(stack&& other) noexcept
     : bottom_(std::exchange(other.bottom_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      valgrind_(std::exchange(other.valgrind_, 0)) {}
+      valgrind_(std::exchange(other.valgrind_, 0)),
+      charge_(std::move(other.charge_)) {}
 
 stack& stack::operator=(stack&& other) noexcept {
   std::swap(bottom_, other.bottom_);
   std::swap(size_, other.size_);
   std::swap(valgrind_, other.valgrind_);
+  charge_ = std::move(other.charge_);
   return *this;
 }
 
@@ -70,10 +73,13 @@ bool stack::guards(const void* address) const noexcept {
   return bottom_ != nullptr && below > 0 && below <= page_size();
 }
 
-stack_pool::stack_pool(std::size_t size, std::size_t kept) : size_(size), kept_(kept) { free_.reserve(kept); }
+stack_pool::stack_pool(std::size_t size, std::size_t kept, std::shared_ptr<memory_budget> memory)
+    : size_(size), kept_(kept), memory_(std::move(memory)) {
+  free_.reserve(kept);
+}
 
 stack stack_pool::take() {
-  if (free_.empty()) return stack(size_);
+  if (free_.empty()) return stack(size_, memory_);
   stack last = std::move(free_.back());
   free_.pop_back();
   return last;
@@ -81,7 +87,7 @@ stack stack_pool::take() {
 
 void stack_pool::give(stack&& unused) noexcept {
   stack mine = std::move(unused);
-  if (free_.size() == kept_) return;
+  if (free_.size() == kept_ || (memory_ != nullptr && memory_->is_scarce())) return;
   sanitizer::unpoison(mine.bottom(), mine.size());
   free_.push_back(std::move(mine));
 }

@@ -275,7 +275,7 @@ class pending_reproducible final : public pending_by_another {
 template <class Execution>
 std::unique_ptr<Execution> take(communicator_state& state, plan_cache::entry& plan) {
   if (auto at_rest = state.plans.take<Execution>(plan)) return at_rest;
-  return std::make_unique<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
+  return state.plans.make<Execution>(state.host.messages(), state.member, state.host.arena(), plan.plan);
 }
 
 std::unique_ptr<plan_cache::ended_run> run_of(communicator_state& state, std::shared_ptr<plan_cache::entry> plan) {
@@ -326,12 +326,18 @@ begun_operation begin_undecided(const std::shared_ptr<communicator_state>& its, 
 }
 
 /// In place an all-to-all would write what it has still to send.
-void keep_input(request& call) {
+void keep_input(const communicator_state& state, request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
+  struct copied_input {
+    memory_charge charge;
+    std::unique_ptr<std::byte[]> bytes;
+  };
   const std::size_t bytes = call.in_count * call.element_bytes;
-  const auto copy = std::make_shared_for_overwrite<std::byte[]>(bytes);
-  copy_bytes(copy.get(), call.in, bytes);
-  call.in = copy.get();
+  const auto copy = std::make_shared<copied_input>();
+  copy->charge = memory_charge(state.host.budget(), bytes, "the input of an all-to-all in place");
+  copy->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  copy_bytes(copy->bytes.get(), call.in, bytes);
+  call.in = copy->bytes.get();
   call.keeps = copy;
 }
 
@@ -359,7 +365,7 @@ handle communicator::start(detail::request call) {
     return finish_at_front(call, known.shape);
   if (known.goes == detail::way::messages) [[unlikely]]
     return finish_by_messages(call, known);
-  if (known.goes == detail::way::joined) detail::keep_input(call);
+  if (known.goes == detail::way::joined) detail::keep_input(*state_, call);
   known.counted.add(statistics::form::blocking);
   const std::uint32_t sequence = state.next_sequence();
   state.turns.await_all();
@@ -393,7 +399,7 @@ void communicator::finish_packed(const detail::request& call) {
 void communicator::finish_reproducible(const detail::request& call) {
   const detail::request_shape shape =
       detail::telling_refusals(*state_, [&] { return detail::know(*state_, call).shape; });
-  detail::accumulators sums(call.type, call.in, call.in_count);
+  detail::accumulators sums(call.type, call.in, call.in_count, state_->host.budget());
   detail::request summed = detail::of_accumulators(call, shape, sums);
   finish(summed);
   detail::write_values(sums, detail::target_of(call, shape));
@@ -416,7 +422,7 @@ void communicator::finish_by_messages(detail::request& call, const detail::known
   std::optional<detail::arrival_look> look;
   if (taken.look != nullptr) [[unlikely]]
     look.emplace(*state_, *taken.look, taken.plan->fingerprint);
-  detail::keep_input(call);
+  detail::keep_input(*state_, call);
   if (taken.plan->runs_in_order)
     detail::run_in_order(*state_, call, taken.plan);
   else
@@ -454,7 +460,7 @@ detail::begun_operation communicator::begin(detail::request call) {
   const detail::request_shape shape = known.shape;
   const char* const operation = schedules::call_name(call.what);
   if (call.reproducible) {
-    detail::accumulators sums(call.type, call.in, call.in_count);
+    detail::accumulators sums(call.type, call.in, call.in_count, state_->host.budget());
     const detail::request summed = detail::of_accumulators(call, shape, sums);
     auto begun = std::make_unique<detail::pending_reproducible>(state_, operation, std::move(sums),
                                                                 detail::target_of(call, shape));
@@ -468,7 +474,7 @@ detail::begun_operation communicator::begin(detail::request call) {
     return begun;
   }
   known.counted.add(statistics::form::started);
-  detail::keep_input(call);
+  detail::keep_input(*state_, call);
   if (known.goes == detail::way::messages) {
     auto taken = detail::telling_refusals(*state_, [&] { return detail::prepare_to_start(*state_, call, shape); });
     if (taken.look != nullptr) detail::look_away(*state_, taken.plan->fingerprint);

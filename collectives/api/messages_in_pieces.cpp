@@ -17,7 +17,7 @@ namespace {
 
 packed_copy copy_in_one_piece(const communicator_state& state, const char* operation, const pieces& data) {
   check_memory(state, operation, data.at, data.bytes);
-  return {data.how->lies(*data.how), data.at, data.bytes};
+  return {data.how->lies(*data.how), data.at, data.bytes, state.host.budget()};
 }
 
 /// A message of the copy, which is its own.

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <span>
+#include <utility>
 #include <weft/calls/accumulators.hpp>
 
 namespace weft::detail {
 namespace {
+
+kernels::type accumulators_of(kernels::type numbers) noexcept {
+  return numbers == kernels::type::float32 ? kernels::type::reproducible_float32 : kernels::type::reproducible_float64;
+}
 
 template <class T>
 std::vector<reproducible<T>> accumulate(const void* in, std::size_t count) {
@@ -19,7 +24,9 @@ void write_values(std::span<const reproducible<T>> from, void* out) noexcept {
 
 }  // namespace
 
-accumulators::accumulators(kernels::type numbers, const void* in, std::size_t count) {
+accumulators::accumulators(kernels::type numbers, const void* in, std::size_t count,
+                           std::shared_ptr<memory_budget> memory)
+    : charge_(std::move(memory), count * kernels::size_of(accumulators_of(numbers)), "the accumulators of a sum") {
   if (numbers == kernels::type::float32)
     all_ = accumulate<float>(in, count);
   else
@@ -39,7 +46,7 @@ void* accumulators::data() noexcept {
 }
 
 kernels::type accumulators::type() const noexcept {
-  return all_.index() == 0 ? kernels::type::reproducible_float32 : kernels::type::reproducible_float64;
+  return accumulators_of(all_.index() == 0 ? kernels::type::float32 : kernels::type::float64);
 }
 
 void accumulators::values(std::size_t first, std::size_t count, void* out) const noexcept {

@@ -117,9 +117,10 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
                                           return made;
                                         })),
       seat(here->seat_of(rank)),
+      objects_(hosting.budget(), objects_of_communicator, "a communicator"),
       joined_(std::make_unique<fabric::participant>(here->members(), rank)),
       member(*joined_),
-      plans(hosting.plan_bytes()),
+      plans(hosting.plan_bytes(), hosting.budget()),
       selection(hosting.selection()),
       tries(hosting.tunes_online()),
       watches(hosting.watches_arrivals()) {
@@ -140,8 +141,9 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
       self(of.self),
       here(std::move(elsewhere)),
       seat(of.seat),
+      objects_(host.budget(), objects_of_communicator, "a plan"),
       member(of.member),
-      plans(host.plan_bytes()),
+      plans(host.plan_bytes(), host.budget()),
       selection(of.selection),
       tries(false),
       watches(false) {

@@ -46,8 +46,8 @@ class planned_by_messages final : public planned_collective {
                   number | sequence_of_plan, prepared->fingerprint, bound().custom};
     agree_on_plan(state(), prepared->call, number);
     reserved_.emplace(state(), *prepared->plan);
-    run_ = std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
-                                                prepared->plan);
+    run_ = state().plans.make<dataflow_execution>(state().host.messages(), state().member, state().host.arena(),
+                                                  prepared->plan);
     run_->post_ahead(arguments_);
   }
   ~planned_by_messages() override { run_->retire(state().host.moved_by()); }

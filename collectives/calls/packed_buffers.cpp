@@ -103,7 +103,7 @@ void packed_buffers::pack_described(const communicator_state& state, const reque
   const auto packed = [&](const described* how, void* at, std::size_t count) -> std::optional<packed_copy> {
     if (how == nullptr || count == 0) return std::nullopt;
     check_memory(state, operation, at, count * call.element_bytes);
-    return packed_copy(how->lies(*how), at, count * call.element_bytes);
+    return packed_copy(how->lies(*how), at, count * call.element_bytes, state.host.budget());
   };
   // What only the root reads or writes may be anything elsewhere.
   if (!moves_one && call.in_lies != nullptr) {
@@ -168,7 +168,7 @@ void packed_buffers::place(const communicator_state& state, bool is_input, block
     auto& made = is_input ? input_ : output_;
     const std::size_t bytes = all.bytes();
     made.emplace(std::make_shared<const spread>(spread{std::move(all), 0}),
-                 is_input ? const_cast<void*>(call.in) : call.out, bytes);
+                 is_input ? const_cast<void*>(call.in) : call.out, bytes, state.host.budget());
     if (is_input)
       call_.in = made->bytes().data(), call_.in_count = placed.elements;
     else

@@ -50,7 +50,7 @@ void planned_in_memory::tell_board() {
   all.out_count = boards_.size() * sizeof board_;
   const auto plan = prepare(state(), all, shape_of(all, state().member.rank, state().size()));
   telling_ =
-      std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(), plan->plan);
+      state().plans.make<dataflow_execution>(state().host.messages(), state().member, state().host.arena(), plan->plan);
   run_arguments arguments;
   arguments.in = static_cast<const std::byte*>(all.in);
   arguments.out = static_cast<std::byte*>(all.out);
@@ -90,8 +90,8 @@ void planned_in_memory::open_with(std::vector<fabric::board_ticket> boards) {
   if (known.goes != way::messages) return;
   const auto plan = prepare(*elsewhere_, what_.call, known.shape);  // the rank may be using its own plans
   fingerprint_ = plan->fingerprint;
-  by_messages_ =
-      std::make_unique<dataflow_execution>(state().host.messages(), state().member, state().host.arena(), plan->plan);
+  by_messages_ = elsewhere_->plans.make<dataflow_execution>(state().host.messages(), state().member,
+                                                            state().host.arena(), plan->plan);
 }
 
 void planned_in_memory::begin_run() {

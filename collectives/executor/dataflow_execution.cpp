@@ -11,17 +11,19 @@ namespace {
 /// for all that has become ready at once.
 constexpr std::size_t most_at_once = 256 << 10;
 
+/// Beside what each execution takes.
+std::size_t dataflow_bytes(std::size_t steps) noexcept {
+  return heap_bytes(sizeof(dataflow_execution)) + heap_bytes(steps * sizeof(std::uint32_t)) +
+         heap_bytes(steps * sizeof(schedules::step_index));
+}
+
 }  // namespace
 
 dataflow_execution::dataflow_execution(fabric::messenger& messages, fabric::participant& member,
                                        const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
-    : execution(messages, member, shared, std::move(bound)),
+    : execution(messages, member, shared, bound, dataflow_bytes(bound->steps.size())),
       waiting_for_(std::make_unique<std::uint32_t[]>(plan().steps.size())),
-      ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {
-  const std::size_t steps = plan().steps.size();
-  footprint_ +=
-      heap_bytes(sizeof *this) + heap_bytes(steps * sizeof waiting_for_[0]) + heap_bytes(steps * sizeof ready_[0]);
-}
+      ready_(std::make_unique<schedules::step_index[]>(plan().steps.size())) {}
 
 void dataflow_execution::start(const run_arguments& arguments, progress& by) {
   announce(arguments);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 #include <weft/executor/execution.hpp>
 #include <weft/executor/heap_bytes.hpp>
@@ -19,11 +20,15 @@ struct execution::receive final : fabric::receive_operation {
 };
 
 execution::execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
-                     std::shared_ptr<const bound_schedule> plan)
+                     std::shared_ptr<const bound_schedule> plan, std::size_t more)
     : messages_(messages),
       member_(member),
       others_(shared),
       plan_(std::move(plan)),
+      sent_(static_cast<std::size_t>(std::ranges::count_if(plan_->steps, &bound_step::is_send))),
+      received_(static_cast<std::size_t>(std::ranges::count_if(plan_->steps, &bound_step::is_transfer)) - sent_),
+      footprint_(more + own_bytes()),
+      charge_(messages.memory(), footprint_, "the run of a collective by messages"),
       scratch_(plan_->scratch_bytes),
       mine_hold_(member.members->communicator) {
   const auto& steps = plan_->steps;
@@ -32,8 +37,8 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
   std::uint32_t receives = 0;
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i].is_transfer()) index_[i] = steps[i].is_send() ? sends++ : receives++;
-  sends_ = std::make_unique<send[]>(sends);
-  receives_ = std::make_unique<receive[]>(receives);
+  sends_ = std::make_unique<send[]>(sent_);
+  receives_ = std::make_unique<receive[]>(received_);
   poisoned_ = std::make_unique<bool[]>(steps.size());
   offers_made_ = std::make_unique<memory_offer[]>(plan_->offers_made);
   offers_ = std::make_unique<memory_offer[]>(plan_->offers.size());
@@ -53,11 +58,15 @@ execution::execution(fabric::messenger& messages, fabric::participant& member, c
     else
       prepare(receives_[index_[i]], i);
   }
+}
+
+std::size_t execution::own_bytes() const noexcept {
   constexpr std::size_t length = sizeof(std::size_t);  // before elements that are to be destroyed
-  footprint_ =
-      scratch_.footprint() + heap_bytes(steps.size() * sizeof index_[0]) + heap_bytes(length + sends * sizeof(send)) +
-      heap_bytes(length + receives * sizeof(receive)) + heap_bytes(steps.size() * sizeof poisoned_[0]) +
-      heap_bytes(plan_->offers_made * sizeof offers_made_[0]) + heap_bytes(plan_->offers.size() * sizeof offers_[0]);
+  const std::size_t steps = plan_->steps.size();
+  return scratch_memory::footprint(plan_->scratch_bytes) + heap_bytes(steps * sizeof index_[0]) +
+         heap_bytes(length + sent_ * sizeof(send)) + heap_bytes(length + received_ * sizeof(receive)) +
+         heap_bytes(steps * sizeof poisoned_[0]) + heap_bytes(plan_->offers_made * sizeof offers_made_[0]) +
+         heap_bytes(plan_->offers.size() * sizeof offers_[0]);
 }
 
 execution::~execution() = default;

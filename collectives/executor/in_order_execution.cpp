@@ -6,16 +6,22 @@
 
 namespace weft::detail {
 
+namespace {
+
+/// Beside what each execution takes.
+std::size_t in_order_bytes(std::size_t steps) noexcept {
+  return heap_bytes(sizeof(in_order_execution)) + heap_bytes(steps * sizeof(event)) +
+         heap_bytes(sizeof(std::size_t) + steps * sizeof(std::exception_ptr)) + heap_bytes(steps * sizeof(bool));
+}
+
+}  // namespace
+
 in_order_execution::in_order_execution(fabric::messenger& messages, fabric::participant& member,
                                        const fabric::arena* shared, std::shared_ptr<const bound_schedule> bound)
-    : execution(messages, member, shared, std::move(bound)),
+    : execution(messages, member, shared, bound, in_order_bytes(bound->steps.size())),
       done_(std::make_unique<event[]>(plan().steps.size())),
       failures_(std::make_unique<std::exception_ptr[]>(plan().steps.size())),
-      posted_(std::make_unique<bool[]>(plan().steps.size())) {
-  const std::size_t steps = plan().steps.size();
-  footprint_ += heap_bytes(sizeof *this) + heap_bytes(steps * sizeof done_[0]) +
-                heap_bytes(sizeof(std::size_t) + steps * sizeof failures_[0]) + heap_bytes(steps * sizeof posted_[0]);
-}
+      posted_(std::make_unique<bool[]>(plan().steps.size())) {}
 
 void in_order_execution::transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept {
   if (failure != nullptr) failures_[step] = failure;

@@ -4,6 +4,15 @@
 #include <weft/executor/plan_cache.hpp>
 
 namespace weft::detail {
+namespace {
+
+/// A plan, and what it is charged for, as long as one of its runs has it.
+struct counted_plan {
+  std::shared_ptr<const bound_schedule> plan;
+  memory_charge charge;
+};
+
+}  // namespace
 
 std::shared_ptr<plan_cache::entry> plan_cache::find(const collective_call& call) {
   if (!recent_.empty() && recent_.front()->call == call) return recent_.front();
@@ -19,7 +28,14 @@ std::shared_ptr<plan_cache::entry> plan_cache::add(const collective_call& call,
   made->call = call;
   made->fingerprint = fingerprint(call);
   made->bytes = own_bytes(call) + plan->footprint();
-  made->plan = std::move(plan);
+  auto charge = memory_charge::attempt(memory_, made->bytes, memory_use::spare);
+  for (; !charge && !recent_.empty(); charge = memory_charge::attempt(memory_, made->bytes, memory_use::spare))
+    drop_last();
+  made->dropped = !charge;
+  if (!charge) charge.emplace(memory_, made->bytes, "the plan of a collective by messages");
+  const auto counted = std::make_shared<counted_plan>(counted_plan{std::move(plan), std::move(*charge)});
+  made->plan = {counted, counted->plan.get()};
+  if (made->dropped) return made;
   recent_.push_front(made);
   entries_[call] = recent_.begin();
   used_ += made->bytes;
@@ -68,16 +84,19 @@ void plan_cache::delete_all(ended_run* first) noexcept {
   while (first != nullptr) delete std::exchange(first, first->next);
 }
 
+void plan_cache::drop_last() noexcept {
+  const std::shared_ptr<entry> last = recent_.back();
+  used_ -= last->bytes;
+  last->in_order.clear();
+  last->dataflow.clear();
+  last->dropped = true;
+  if (noted_ == last) note({}, nullptr);
+  entries_.erase(last->call);
+  recent_.pop_back();
+}
+
 void plan_cache::shrink() noexcept {
-  while (used_ > limit_ && recent_.size() > 1) {
-    const std::shared_ptr<entry> last = recent_.back();
-    used_ -= last->bytes;
-    last->in_order.clear();
-    last->dataflow.clear();
-    last->dropped = true;
-    entries_.erase(last->call);
-    recent_.pop_back();
-  }
+  while (used_ > limit_ && recent_.size() > 1) drop_last();
   if (used_ <= limit_ || recent_.empty()) return;
   // The plan itself stays: the next call is likely to be of its shape. What more than one call at a time needs does
   // not.

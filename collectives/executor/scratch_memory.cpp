@@ -12,9 +12,11 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t is_long = 128 << 10;  // from where malloc does so, too, until it has seen that freed
 
+std::size_t in_pages(std::size_t bytes) noexcept { return (bytes + page - 1) / page * page; }
+
 }  // namespace
 
-scratch_memory::scratch_memory(std::size_t bytes) : bytes_((bytes + page - 1) / page * page) {
+scratch_memory::scratch_memory(std::size_t bytes) : bytes_(in_pages(bytes)) {
   if (bytes_ == 0) return;
   void* begin = nullptr;
   if (bytes_ < is_long) {
@@ -27,8 +29,9 @@ scratch_memory::scratch_memory(std::size_t bytes) : bytes_((bytes + page - 1) / 
   begin_ = static_cast<std::byte*>(begin);
 }
 
-std::size_t scratch_memory::footprint() const noexcept {
-  return bytes_ == 0 || bytes_ >= is_long ? bytes_ : heap_bytes(bytes_);
+std::size_t scratch_memory::footprint(std::size_t bytes) noexcept {
+  const std::size_t all = in_pages(bytes);
+  return all == 0 || all >= is_long ? all : heap_bytes(all);
 }
 
 scratch_memory::~scratch_memory() {

@@ -95,7 +95,7 @@ leader_result across_nodes::run(const leader_call& call, fabric::participant& me
     party.emplace(node_stages{layout_, here_, team_.get(), between_}, call, member, selection);
     run_in_stages(*party, call.what);
     return party->take_result();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // weft::error, std::bad_alloc
     return {host_.break_communicator(member), nullptr};
   }
 }

@@ -19,7 +19,9 @@ message_stage::message_stage(process& host, std::vector<int> ranks, std::vector<
       ranks_(std::move(ranks)),
       processes_(std::move(processes)),
       here_(here),
-      plans_(host.settings().plan_cache) {}
+      plans_(host.settings().plan_cache, host.budget()) {}
+
+const std::shared_ptr<memory_budget>& message_stage::budget() const noexcept { return host_.budget(); }
 
 const rank_groups& message_stage::groups() {
   if (!groups_)
@@ -102,7 +104,7 @@ std::size_t message_stage::pieces_of(const leader_call& call, const std::vector<
 template <class Execution, class Run>
 leader_result message_stage::execute(const plan& how, fabric::participant& member, Run&& run) {
   auto execution = plans_.take<Execution>(*how);
-  if (execution == nullptr) execution = std::make_unique<Execution>(host_.messages(), member, host_.arena(), how->plan);
+  if (execution == nullptr) execution = plans_.make<Execution>(host_.messages(), member, host_.arena(), how->plan);
   run(*execution);
   leader_result result{execution->failure(), execution->poisoned_by()};
   plans_.put_back(how, std::move(execution));
@@ -124,7 +126,7 @@ message_stage::begun message_stage::begin(const leader_call& piece, fabric::part
   begun one{prepare(piece, selection), nullptr};
   one.run = plans_.take<dataflow_execution>(*one.plan);
   if (one.run == nullptr)
-    one.run = std::make_unique<dataflow_execution>(host_.messages(), member, host_.arena(), one.plan->plan);
+    one.run = plans_.make<dataflow_execution>(host_.messages(), member, host_.arena(), one.plan->plan);
   one.run->start(piece, host_.moved_by());
   return one;
 }

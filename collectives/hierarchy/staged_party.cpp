@@ -51,7 +51,9 @@ staged_party::place staged_party::memory_of(std::size_t bytes) {
   if (memory_ != nullptr) return memory_.get() + bytes;
   const bool takes_two =
       call_.what == collective::scan || call_.what == collective::exscan || call_.what == collective::alltoall;
-  memory_ = make_aligned_bytes(takes_two ? 2 * bytes : bytes);
+  const std::size_t all = takes_two ? 2 * bytes : bytes;
+  charge_ = memory_charge(on_.between.budget(), all, "scratch memory of a collective");
+  memory_ = make_aligned_bytes(all);
   return memory_.get();
 }
 

@@ -106,6 +106,7 @@ class staged_party {
   const schedules::selection_parameters& selection_;
   request of_bytes_;
   std::size_t of_piece_ = 1;  // elements
+  memory_charge charge_;      // of the next
   aligned_bytes memory_;
   std::array<std::optional<message_stage::begun>, 2> on_the_way_;
   std::shared_ptr<const fabric::poison> missing_;  // why this process has nothing for the next stage

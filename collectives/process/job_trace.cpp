@@ -166,11 +166,12 @@ class job_trace::file {
   int descriptor_ = -1;
 };
 
-job_trace::job_trace(traced_job job, std::size_t track_bytes)
+job_trace::job_trace(traced_job job, std::size_t track_bytes, std::shared_ptr<memory_budget> memory)
     : job_(std::move(job)),
       records_(job_.first_rank, job_.hosted,
                track_bytes * std::size_t{most_whole_tracks} /
-                   static_cast<std::size_t>(std::max(job_.hosted, most_whole_tracks))) {}
+                   static_cast<std::size_t>(std::max(job_.hosted, most_whole_tracks)),
+               std::move(memory)) {}
 
 bool job_trace::compares(int p) const noexcept { return job_.nodes[static_cast<std::size_t>(p)] == p && p != 0; }
 

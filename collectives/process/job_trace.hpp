@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,8 @@ struct traced_job {
 
 class job_trace {
  public:
-  /// Records from now on, `track_bytes` for each track.
-  job_trace(traced_job job, std::size_t track_bytes);
+  /// Records from now on, `track_bytes` for each track, counted in `memory`.
+  job_trace(traced_job job, std::size_t track_bytes, std::shared_ptr<memory_budget> memory);
 
   trace::recorder& records() noexcept { return records_; }
 

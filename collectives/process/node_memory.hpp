@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 #include <weft/fabric/arena_heap.hpp>
 #include <weft/node_memory.hpp>
@@ -16,12 +17,14 @@ namespace weft::detail {
 /// as anything that lies in it. Any thread.
 class node_memory {
  public:
-  /// `heap` may be null.
-  explicit node_memory(std::shared_ptr<fabric::arena_heap> heap) noexcept : heap_(std::move(heap)) {}
+  /// `heap` may be null. Ordinary memory is counted in `budget`, as the heap is.
+  node_memory(std::shared_ptr<fabric::arena_heap> heap, std::shared_ptr<memory_budget> budget) noexcept
+      : heap_(std::move(heap)), budget_(std::move(budget)) {}
   node_memory(const node_memory&) = delete;
   node_memory& operator=(const node_memory&) = delete;
   ~node_memory();
 
+  /// Throws std::bad_alloc, errc::out_of_memory.
   void* take(std::size_t bytes);
   void give_back(void* taken, std::size_t bytes) noexcept;
   /// The same once this goes, since others may still write there. Without memory to note it, never.
@@ -30,6 +33,7 @@ class node_memory {
 
  private:
   const std::shared_ptr<fabric::arena_heap> heap_;
+  const std::shared_ptr<memory_budget> budget_;
   std::atomic<bool> said_{false};  // that there is no more
   struct block {
     void* taken;

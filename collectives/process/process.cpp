@@ -48,6 +48,7 @@ constexpr std::size_t longest_reason = 500;
 
 process::process(alone, membership& member)
     : settings_(std::move(member.settings)),
+      budget_(std::make_shared<memory_budget>(settings_.memory_limit)),
       local_ranks_(member.ranks),
       workers_(std::min(settings_.workers > 0 ? settings_.workers : member.workers, local_ranks_)),
       worker_cpus_(std::move(member.worker_cpus)),
@@ -232,9 +233,22 @@ void process::begin_trace(const membership& member) {
   job.first_ranks.assign(processes_->world.begin(), processes_->world.end());
   job.nodes = nodes_;
   job.hosts = hosts_;
-  traced_ = std::make_unique<job_trace>(std::move(job), settings_.trace_buffer);
+  traced_ = std::make_unique<job_trace>(std::move(job), settings_.trace_buffer, budget_);
   traced_->compare_clocks(*messages_, *progress_);
   records_ = &traced_->records();
+}
+
+void process::limit_memory() {
+  const auto ranks = static_cast<std::size_t>(local_ranks_);
+  const std::size_t base = budget_->taken() + ranks * (settings_.fiber_stack + objects_of_communicator);
+  // With a higher limit some of that is more (flow_control::start).
+  if (budget_->limit() / 2 < base)
+    throw error(errc::invalid_argument, "--weft-memory-limit=" + std::to_string(settings_.memory_limit) +
+                                            " (WEFT_MEMORY_LIMIT): this process of " + std::to_string(ranks) +
+                                            " ranks takes " + std::to_string(base) +
+                                            " bytes to start, and needs as much again; " +
+                                            std::to_string(base / 2 * 5) + " are enough");
+  budget_->begin_to_limit();
 }
 
 void process::end_trace() noexcept {

@@ -149,7 +149,7 @@ void process::connect(membership& member) {
   auto network = std::make_unique<fabric::node_transport>();
   fabric::node_transport& roads = *network;
   messages_ = std::make_unique<fabric::messenger>(std::move(network), std::move(how));
-  calls_ = std::make_unique<started_calls>(*messages_, settings_.fiber_stack);
+  calls_ = std::make_unique<started_calls>(*messages_, settings_.fiber_stack, budget_);
   roll_->set_calls(*calls_);
   const int threads = workers_ + (settings_.progress == progress_mode::thread ? 1 : 0);
   const auto& self = records[static_cast<std::size_t>(rendezvous_->process())];
@@ -158,7 +158,7 @@ void process::connect(membership& member) {
   still_missing_.store(rendezvous_->processes() - 1);
   if (monitor_ != nullptr) watch(member, records);
   if (door) share_memory(member, records, *door, deadline);
-  memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr);
+  memory_ = std::make_shared<node_memory>(arena_ != nullptr ? arena_->heap() : nullptr, budget_);
   messages_->connect(open_roads(member, roads, records, deadline), deadline, [this] { check_nobody_lost(); });
   settle_links(deadline);
   reading_.assign(nodes_.size(), reads_on_node());
@@ -168,6 +168,7 @@ void process::connect(membership& member) {
   among_processes_ = std::move(among);
   agree_on_costs(deadline);
   begin_trace(member);
+  limit_memory();
   if (monitor_ != nullptr) monitor_->all_joined();
 }
 
@@ -186,6 +187,7 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
   if (!settings_.node || mine.size() < 2) return;
   auto shared = fabric::arena::join(mine, self, records, member.job, door, deadline, [this] { check_nobody_lost(); });
   arena_ = std::move(shared.memory);
+  if (arena_ != nullptr) arena_->count_in(budget_, fabric::messenger::frame_overhead + settings_.eager_limit);
   if (arena_ != nullptr) boards_ = std::make_unique<fabric::arena_boards>(*arena_, self);
   if (arena_ == nullptr && self == mine[0])
     std::fprintf(stderr,
@@ -316,6 +318,7 @@ fabric::messenger_settings process::messenger_settings_for(const membership& mem
   fabric::messenger_settings how;
   how.job = static_cast<std::uint32_t>(member.job ^ (member.job >> 32));
   how.process = rendezvous_->process();
+  how.memory = budget_;
   how.first_rank.assign(processes_->world.begin(), processes_->world.end());
   for (const fabric::process_record& each : records)
     how.incarnations.push_back(static_cast<std::uint16_t>(each.incarnation));

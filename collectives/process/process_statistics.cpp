@@ -38,7 +38,8 @@ statistics process::counts() const noexcept {
   const auto before = std::bit_cast<words>(before_);
   for (std::size_t i = 0; i < since.size(); ++i) since[i] -= before[i];
   auto its = std::bit_cast<statistics>(since);
-  its.most_unexpected = all.most_unexpected;  // a peak
+  its.most_unexpected = all.most_unexpected;  // peaks
+  its.most_memory = all.most_memory;
   return its;
 }
 
@@ -54,6 +55,7 @@ statistics process::counts_in_all() const noexcept {
   its.refused = messages.refused;
   its.without_credit = messages.without_credit;
   its.most_unexpected = messages.most_stored;
+  its.most_memory = budget_->most_taken();
   const sleep_counts slept = count_sleeps();
   its.sleeps = slept.sleeps;
   its.wakes = slept.wakes;

@@ -21,7 +21,7 @@ bool started_calls::poll_calls() {
 std::unique_ptr<coroutine> started_calls::enter(started_call& call) {
   const std::lock_guard lock(lock_);
   at_rest_.reserve(most_at_rest);  // what leaves needs no memory
-  if (at_rest_.empty()) at_rest_.push_back(std::make_unique<coroutine>(stack_size_));
+  if (at_rest_.empty()) at_rest_.push_back(std::make_unique<coroutine>(stack_size_, memory_));
   calls_.push_back(&call);
   entered_.store(calls_.size(), std::memory_order_relaxed);
   auto taken = std::move(at_rest_.back());
@@ -33,7 +33,7 @@ void started_calls::leave(started_call& call, std::unique_ptr<coroutine> unused)
   const std::lock_guard lock(lock_);
   std::erase(calls_, &call);
   entered_.store(calls_.size(), std::memory_order_relaxed);
-  if (at_rest_.size() < most_at_rest) at_rest_.push_back(std::move(unused));
+  if (at_rest_.size() < most_at_rest && !memory_->is_scarce()) at_rest_.push_back(std::move(unused));
 }
 
 void started_calls::end(const fabric::participant& of, progress& by) {

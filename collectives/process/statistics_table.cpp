@@ -54,6 +54,7 @@ std::vector<number> numbers_of(const statistics& its) {
   add_sent("by network", its.sent_by_network);
   add_volume("received", "messages", its.received);
   all.push_back({"unexpected messages, peak bytes", unit::bytes, its.most_unexpected, true});
+  all.push_back({"memory of weft's, peak bytes", unit::bytes, its.most_memory, true});
   all.push_back({"retries, no room at provider", unit::count, its.refused});
   all.push_back({"retries, no credit of receiver", unit::count, its.without_credit});
   all.push_back({"sleeps of threads", unit::count, its.sleeps});

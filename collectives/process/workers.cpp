@@ -23,7 +23,10 @@ namespace {
 class worker {
  public:
   worker(process& host, int number)
-      : host_(host), number_(number), fibers_(host.settings().fiber_stack), pause_(host.moved_by()) {
+      : host_(host),
+        number_(number),
+        fibers_(host.settings().fiber_stack, steady_clock_source(), host.budget()),
+        pause_(host.moved_by()) {
     fibers_.set_idle([this] {
       if (host_.moved_by().help())
         pause_.reset();

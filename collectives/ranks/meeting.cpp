@@ -180,7 +180,8 @@ void meeting::leave(std::size_t index) noexcept {
   worker& at = workers_[worker_of(index)];
   if (at.seats.size() == 1) return;
   // acq_rel: as in failed(). Where all have come their call is over, since this rank leaves, and who has come for the
-  // next is left to release(). Where another has left before, those that had come have been woken, and none waits since.
+  // next is left to release(). Where another has left before, those that had come have been woken, and none waits
+  // since.
   const std::uint32_t before = at.arrived.fetch_or(left, std::memory_order_acq_rel);
   const std::uint32_t come = before & ~(broken | left);
   if ((before & left) == 0 && come != 0 && come < at.seats.size()) wake_all(at);
@@ -253,8 +254,8 @@ void meeting::wake_all(const worker& of) noexcept {
 std::byte* meeting::scratch(std::size_t bytes) {
   constexpr std::size_t alignment = 64;
   if (scratch_bytes_ < bytes + alignment) {
-    scratch_.reset();
-    scratch_bytes_ = 0;
+    free_scratch();
+    scratch_charge_ = memory_charge(host_.budget(), bytes + alignment, "scratch memory of a collective");
     scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes + alignment);
     scratch_bytes_ = bytes + alignment;
   }
@@ -264,9 +265,14 @@ std::byte* meeting::scratch(std::size_t bytes) {
 }
 
 void meeting::free_long_scratch() noexcept {
-  if (followed_ != nullptr || scratch_bytes_ <= most_scratch_kept) return;
+  if (followed_ != nullptr || scratch_bytes_ == 0) return;
+  if (scratch_bytes_ > most_scratch_kept || host_.budget()->is_scarce()) free_scratch();
+}
+
+void meeting::free_scratch() noexcept {
   scratch_bytes_ = 0;
   scratch_.reset();
+  scratch_charge_ = {};
 }
 
 }  // namespace weft::detail

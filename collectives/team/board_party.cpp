@@ -43,6 +43,9 @@ board_party::board_party(process& host, std::uint64_t communicator, std::vector<
       operands_(seats_.size()),
       mapped_(seats_.size()),
       told_(seats_.size()),
+      pieces_(host.budget()),
+      kept_(host.budget()),
+      apart_(host.budget()),
       long_slots_of_(seats_.size()),
       long_slot_bytes_(bytes_of_long_slot(seats_.size())),
       ring_of_long_slots_(long_slots_in_ring * long_slot_bytes_) {
@@ -191,12 +194,18 @@ bool board_party::end_in_vain(std::size_t member, fabric::arena_rounds::found fo
 
 board_party::place board_party::scratch::room_for(std::size_t bytes) {
   if (bytes_ < bytes) {
-    bytes_ = 0;
-    memory_.reset();
+    free();
+    charge_ = memory_charge(budget_, bytes, "scratch memory of a collective");
     memory_ = make_aligned_bytes(bytes);
     bytes_ = bytes;
   }
   return memory_.get();
+}
+
+void board_party::scratch::free() noexcept {
+  bytes_ = 0;
+  memory_.reset();
+  charge_ = {};
 }
 
 }  // namespace weft::detail

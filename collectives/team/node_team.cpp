@@ -45,7 +45,7 @@ leader_result node_team::run_in_rounds(const leader_call& call, fabric::particip
     if (begin(call, wanted) && (counted ? alltoall_with_counts(call, wanted) : run_pattern(party_, how(), levels())))
         [[likely]]
       return party_.finish();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // weft::error, std::bad_alloc
     host_.break_communicator(member);
   }
   return give_up(member);
@@ -116,7 +116,7 @@ leader_result node_team::use_slots(const leader_call& call, patterns::reached fr
     patterns::second_step step(party_, from);
     if (schedules::run_one_round(step, call.on_node.how)) [[likely]]
       return party_.finish();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // weft::error, std::bad_alloc
     host_.break_communicator(member);
   }
   return give_up(member);

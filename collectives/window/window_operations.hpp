@@ -35,7 +35,10 @@ class window_messages::pump final : public fabric::task {
 
 class window_messages::message final : public fabric::send_operation {
  public:
-  explicit message(window_messages& of) : of_(of), memory_(std::make_unique_for_overwrite<std::byte[]>(of.capacity_)) {
+  explicit message(window_messages& of)
+      : of_(of),
+        charge_(of.own_.host.budget(), of.capacity_, "a message of a window"),
+        memory_(std::make_unique_for_overwrite<std::byte[]>(of.capacity_)) {
     at = &of.own_.member;
     tag = records_tag;
     data = memory_.get();
@@ -52,12 +55,16 @@ class window_messages::message final : public fabric::send_operation {
     of_.note_end(*this);
   }
   window_messages& of_;
+  const memory_charge charge_;
   const std::unique_ptr<std::byte[]> memory_;
 };
 
 class window_messages::standing final : public fabric::receive_operation {
  public:
-  explicit standing(window_messages& of) : of_(of), memory_(std::make_unique_for_overwrite<std::byte[]>(of.capacity_)) {
+  explicit standing(window_messages& of)
+      : of_(of),
+        charge_(of.own_.host.budget(), of.capacity_, "a message of a window"),
+        memory_(std::make_unique_for_overwrite<std::byte[]>(of.capacity_)) {
     at = &of.own_.member;
     peer = fabric::any_peer;
     tag = records_tag;
@@ -73,6 +80,7 @@ class window_messages::standing final : public fabric::receive_operation {
     of_.own_.host.messages().post_held(*this);
   }
   window_messages& of_;
+  const memory_charge charge_;
   const std::unique_ptr<std::byte[]> memory_;
 };
 

@@ -100,7 +100,7 @@ window_state::window_state(std::shared_ptr<communicator_state> own, const window
   try {
     awaited_ = std::make_unique<std::uint32_t[]>(slots);
     memory_.emplace(own_->host.memory(), type, count, slots);
-  } catch (const std::bad_alloc&) {  // all are told
+  } catch (const std::exception&) {  // weft::error, std::bad_alloc: all are told
   }
   part_ = part_of(*own_, type, count, slots, memory_ ? &*memory_ : nullptr);
 }

@@ -16,7 +16,9 @@ constexpr std::uint32_t polls_between_looks = 256;
 engine::engine(std::unique_ptr<transport> network, messenger_settings settings)
     : network_(std::move(network)),
       settings_(std::move(settings)),
+      slots_(settings_.memory),
       troubles_(*settings_.time),
+      messages_(settings_.memory),
       flow_(*network_, settings_, slots_, operations_, departures_, troubles_, counts_),
       agreements_(settings_, flow_, rooms_, troubles_) {}
 

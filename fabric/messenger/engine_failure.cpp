@@ -144,6 +144,7 @@ void engine::break_communicator(const participant& member, const std::exception_
     reason = {errc::peer_lost, lost.what(), lost.rank()};
   } catch (const error& failed) {
     if (failed.code() == errc::mismatched_call) reason = {errc::mismatched_call, failed.what()};
+    if (failed.code() == errc::out_of_memory) reason.code = errc::out_of_memory;
   } catch (...) {  // whatever an operator throws
   }
   break_communicator(member.members->communicator, reason, true);

@@ -26,7 +26,8 @@ void engine::send_home(send_operation& send) {
   peer& home = flow_.to(settings_.process);
   const bool copied = send.poisoned != nullptr ||
                       (send.bytes <= settings_.eager_limit && !send.synchronous &&
-                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit);
+                       home.stored + send.bytes <= settings_.unexpected_limit + settings_.send_buffer_limit &&
+                       !flow_.memory_is_scarce());
   auto message = messages_.take(copied && send.poisoned == nullptr ? send.bytes : 0);
   message->source = send.at->rank;
   message->tag = send.tag;

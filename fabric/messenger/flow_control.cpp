@@ -25,7 +25,10 @@ namespace weft::fabric {
 namespace {
 
 /// What the rings of all peers together may take, unless each would get less than four of the longest frames.
-constexpr std::size_t ring_budget = 16 << 20;
+std::size_t ring_budget(const messenger_settings& settings) noexcept {
+  constexpr std::size_t usual = 16 << 20;
+  return settings.memory == nullptr ? usual : std::min(usual, settings.memory->limit() / 32);
+}
 
 /// A connection that fails may do so because its other side, or this one, has been given up by the others: they get so
 /// long to say it.
@@ -55,7 +58,9 @@ flow_control::flow_control(transport& network, messenger_settings& settings, tra
       troubles_(found),
       counts_(counts),
       bell_(settings),
-      frame_limit_(sizeof(header) + settings.eager_limit) {
+      frame_limit_(sizeof(header) + settings.eager_limit),
+      received_(settings.memory),
+      buffered_(settings.memory) {
   for (std::size_t i = 0; i < settings.first_rank.size(); ++i)
     peers_.push_back(std::make_unique<peer>(static_cast<int>(i), frames_));
   unflushed_.reserve(peers_.size());
@@ -72,11 +77,12 @@ void flow_control::start(std::span<const address> endpoints) {
   keep_within(network_.limits());
   const std::size_t others = peers_.size() - 1;
   std::size_t each = settings_.credit;
-  if (others != 0) each = std::min(each, ring_budget / others);
+  if (others != 0) each = std::min(each, ring_budget(settings_) / others);
   each = std::max(each, 4 * frame_limit_);
   credit_of_each_ = static_cast<std::int64_t>(each / credit_unit);
   // A provider gives a ring's memory back a part at a time, hence the third more.
-  network_.start(endpoints, others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_);
+  const std::size_t receives = others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_;
+  network_.start(endpoints, receives);
   inject_limit_ = std::min(network_.limits().inject, frame_limit_);
   at_once_ = std::min(fabric::longest_at_once(settings_.eager_limit, each), network_.limits().frame - sizeof(header));
   room_of_several_ = at_once_ - sizeof(header);
@@ -87,6 +93,10 @@ void flow_control::start(std::span<const address> endpoints) {
     other->road = network_.is_near(other->process) ? message_counts::node_memory : message_counts::network;
     const bool far = other->road == message_counts::network && other->process != settings_.process;
     other->at_once = far ? at_once_ : settings_.eager_limit;
+    if (far && received_.bytes() == 0) {
+      const std::size_t links = network_.limits().links;  // several take half as much again (links/)
+      received_.grow(links == 1 ? receives : links * receives / 2 * 3, "the network's receive buffers");
+    }
   }
   for (std::size_t i = static_cast<std::size_t>(settings_.process) + 1; i < peers_.size(); ++i) {
     header hello;
@@ -156,6 +166,8 @@ void flow_control::blame(peer& other) noexcept {
     throw;
   } catch (const std::bad_alloc&) {
     troubles_.suspect(to(settings_.process), "it has no memory for what it and the others have to say");
+  } catch (const error& failed) {
+    troubles_.suspect(failed.code() == errc::out_of_memory ? to(settings_.process) : other, failed.what());
   } catch (const std::exception& failed) {
     troubles_.suspect(other, failed.what());
   } catch (...) {
@@ -291,8 +303,8 @@ void flow_control::note_stored(int process, std::ptrdiff_t bytes) {
   from.stored = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(from.stored) + bytes);
   counts_.note_stored(bytes);
   if (process == settings_.process) return;
-  const bool ask = from.asked_for_envelopes ? from.stored > settings_.unexpected_limit / 2
-                                            : from.stored > settings_.unexpected_limit;
+  const std::size_t limit = memory_is_scarce() ? 0 : settings_.unexpected_limit;
+  const bool ask = from.stored > (from.asked_for_envelopes ? limit / 2 : limit);
   if (ask == from.asked_for_envelopes) return;
   from.asked_for_envelopes = ask;
   from.credit_due = true;

@@ -127,9 +127,11 @@ class flow_control {
   /// See longest_at_once in messenger_settings.hpp.
   std::size_t longest_at_once() const noexcept { return at_once_; }
   /// Bytes that messages take whose send has ended and that have not left.
-  std::size_t buffered() const noexcept { return buffered_; }
+  std::size_t buffered() const noexcept { return buffered_.bytes(); }
   /// One of so many bytes has left.
-  void note_left(std::size_t bytes) noexcept { buffered_ -= cost_of_buffered(bytes); }
+  void note_left(std::size_t bytes) noexcept { buffered_.shrink(cost_of_buffered(bytes)); }
+  /// So that messages are to wait at their senders.
+  bool memory_is_scarce() const noexcept { return settings_.memory != nullptr && settings_.memory->is_scarce(); }
   object_pool<outgoing>& frames() noexcept { return frames_; }
   doorbell& bell() noexcept { return bell_; }
   const doorbell& bell() const noexcept { return bell_; }
@@ -177,7 +179,8 @@ class flow_control {
   std::size_t room_of_several_ = 0;
   std::uint64_t period_ = 1;  // a poll ends each
   bool in_poll_ = false;
-  std::size_t buffered_ = 0;
+  memory_charge received_;  // receive buffers of the network
+  memory_charge buffered_;
   bool frames_dropped_ = false;
   clock::time_point next_check_{};
 };

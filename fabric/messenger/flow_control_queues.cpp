@@ -69,15 +69,17 @@ void flow_control::send_eager(peer& to, send_operation& send) {
 /// no copy to go on.
 bool flow_control::buffer(outgoing_queue& of, outgoing& message) noexcept {
   const std::size_t cost = cost_of_buffered(message.bytes);
-  if (buffered_ + cost > settings_.send_buffer_limit) return false;
+  if (buffered() + cost > settings_.send_buffer_limit || !buffered_.try_grow(cost, memory_use::spare)) return false;
   const std::byte* const whole = message.operation->data;
   if (message.bytes > short_body) {
     message.longer.reset(new (std::nothrow) std::byte[message.bytes]);
-    if (message.longer == nullptr) return false;
+    if (message.longer == nullptr) {
+      buffered_.shrink(cost);
+      return false;
+    }
   }
   if (message.bytes != 0)
     copy_bytes(message.longer != nullptr ? message.longer.get() : message.copy.data(), whole, message.bytes);
-  buffered_ += cost;
   operations_.end(*of.take_operation(message));
   return true;
 }

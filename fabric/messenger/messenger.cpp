@@ -241,6 +241,7 @@ void messenger::drain(clock::time_point deadline) {
 const message_counts& messenger::counts() const noexcept { return engine_->counts(); }
 const transport_limits& messenger::limits() const noexcept { return engine_->network().limits(); }
 std::size_t messenger::longest_at_once() const noexcept { return engine_->flow().longest_at_once(); }
+const std::shared_ptr<memory_budget>& messenger::memory() const noexcept { return engine_->settings().memory; }
 int messenger::process() const noexcept { return engine_->settings().process; }
 int messenger::processes() const noexcept { return static_cast<int>(engine_->settings().first_rank.size()); }
 

@@ -18,8 +18,8 @@ class object_pool {
   /// Of those that were not reserved so many are kept at most.
   explicit object_pool(std::size_t most_kept = 512) noexcept : most_kept_(most_kept) {}
 
-  /// One that came back, as it was left, or a new one made of `arguments`, which are the same each time. Throws
-  /// std::bad_alloc.
+  /// One that came back, as it was left, or a new one made of `arguments`, by which all are alike. Throws what that
+  /// throws, std::bad_alloc.
   template <class... Arguments>
   std::unique_ptr<T> take(const Arguments&... arguments) {
     if (spare_.empty()) add(arguments...);
@@ -34,7 +34,7 @@ class object_pool {
       spare_.push_back(std::move(used));
   }
 
-  /// So many can be in use at a time from now on without an allocation. Throws std::bad_alloc.
+  /// So many can be in use at a time from now on without an allocation. Throws as `take`.
   template <class... Arguments>
   void reserve(std::size_t all, const Arguments&... arguments) {
     while (made_ < all) add(arguments...);

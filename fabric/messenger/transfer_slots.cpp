@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <exception>
 #include <memory>
-#include <new>
+#include <utility>
 
 namespace weft::fabric {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::size_t most_kept(std::size_t room) noexcept {
 
 }  // namespace
 
-transfer_slots::transfer_slots() {
+transfer_slots::transfer_slots(std::shared_ptr<memory_budget> memory) : memory_(std::move(memory)) {
   for (std::size_t i = 0; i < std::tuple_size_v<counts>; ++i) spare_.emplace_back(most_kept(room_of(i)));
 }
 
@@ -35,7 +36,7 @@ transfer_slots::~transfer_slots() { flying_.clear_and_dispose(std::default_delet
 transfer_slot* transfer_slots::try_take(transfer_slot::purpose use, void* owner, int process,
                                         std::size_t frame_bytes) noexcept try {
   const std::size_t at = length_class(frame_bytes);
-  transfer_slot& slot = *spare_[at].take(room_of(at)).release();
+  transfer_slot& slot = *spare_[at].take(room_of(at), memory_, memory_use::arrival).release();
   slot.use = use;
   slot.owner = owner;
   slot.process = process;
@@ -44,7 +45,7 @@ transfer_slot* transfer_slots::try_take(transfer_slot::purpose use, void* owner,
   if (use != transfer_slot::purpose::landing) ++sends_;
   if (use == transfer_slot::purpose::several) ++several_;
   return &slot;
-} catch (const std::bad_alloc&) {
+} catch (const std::exception&) {  // weft::error, std::bad_alloc
   return nullptr;
 }
 
@@ -64,11 +65,12 @@ void transfer_slots::disown(const void* owner) noexcept {
 void transfer_slots::keep_always(std::size_t frame_bytes, std::size_t many) {
   const std::size_t at = length_class(frame_bytes);
   always_[at] = many;
-  spare_[at].reserve(many, room_of(at));
+  spare_[at].reserve(many, room_of(at), memory_, memory_use::arrival);
 }
 
 void transfer_slots::reserve(const counts& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) spare_[i].reserve(all[i] + always_[i], room_of(i));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    spare_[i].reserve(all[i] + always_[i], room_of(i), memory_, memory_use::call);
 }
 
 void transfer_slots::trim(const counts& all) noexcept {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 #include <weft/fabric/transport.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 #include "object_pool.hpp"
 
@@ -17,9 +18,11 @@ namespace weft::fabric {
 /// A transfer and what it is for.
 struct transfer_slot : transfer {
   enum class purpose { frame, several, landing, departure };
-  explicit transfer_slot(std::size_t room) {
+  transfer_slot(std::size_t room, const std::shared_ptr<memory_budget>& memory, memory_use use)
+      : charge(memory, sizeof(transfer_slot) + room, "a frame on its way", use) {
     if (room != 0) frame = std::make_unique_for_overwrite<std::byte[]>(room);
   }
+  memory_charge charge;
   bool has_frame() const noexcept { return use == purpose::frame || use == purpose::several; }
   purpose use = purpose::frame;
   void* owner = nullptr;  ///< the landing or departure; null when it has been given up
@@ -41,7 +44,7 @@ class transfer_slots {
   using counts = std::array<std::size_t, 27>;
   static std::size_t length_class(std::size_t frame_bytes) noexcept;
 
-  transfer_slots();
+  explicit transfer_slots(std::shared_ptr<memory_budget> memory = nullptr);
   ~transfer_slots();
 
   /// One with memory for a frame of so many bytes; null: there is none now.
@@ -57,14 +60,16 @@ class transfer_slots {
   /// Frames of several.
   std::size_t several() const noexcept { return several_; }
 
-  /// So many with memory for a frame of so many bytes are there beside the reserved ones. Throws std::bad_alloc.
+  /// So many with memory for a frame of so many bytes are there beside the reserved ones. Throws std::bad_alloc,
+  /// errc::out_of_memory.
   void keep_always(std::size_t frame_bytes, std::size_t many);
-  /// So many can be in flight at a time from now on without an allocation. Throws std::bad_alloc.
+  /// So many can be in flight at a time from now on without an allocation. Throws as `keep_always`.
   void reserve(const counts& all);
   /// No more need be kept.
   void trim(const counts& all) noexcept;
 
  private:
+  const std::shared_ptr<memory_budget> memory_;
   std::vector<object_pool<transfer_slot>> spare_;  // by length_class
   counts always_{};
   list flying_;

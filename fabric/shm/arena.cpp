@@ -90,11 +90,30 @@ std::unique_ptr<mapping> arena::map_ring(const file_descriptor& memory, int from
   return ring;
 }
 
+void arena::count_in(const std::shared_ptr<memory_budget>& memory, std::size_t longest_record) {
+  counted_ring_ = arena_ring_writer::least_bytes(longest_record);
+  const std::size_t others = processes_.size() - 1;
+  charge_ =
+      memory_charge(memory, area_bytes(processes_.size()) + others * counted_ring_, "the node's boards and rings");
+  if (heap_ != nullptr) heap_->count_in(memory);
+}
+
+bool arena::reserve_ring(std::size_t begin, std::size_t offset, std::size_t bytes) const {
+  const std::size_t more = offset < counted_ring_ ? 0 : bytes;
+  if (!charge_.try_grow(more, memory_use::spare)) return false;
+  try {
+    reserve_shared_memory(file_, begin + offset, bytes);
+  } catch (...) {
+    charge_.shrink(more);
+    throw;
+  }
+  return true;
+}
+
 arena_ring_writer arena::ring_to(int process) const {
   const std::size_t begin = ring_offset(self_, process);
-  return {
-      rings_to_[index_of(process)]->data(), ends(self_, process).to, ends(process, self_).from,
-      [this, begin](std::size_t offset, std::size_t bytes) { reserve_shared_memory(file_, begin + offset, bytes); }};
+  return {rings_to_[index_of(process)]->data(), ends(self_, process).to, ends(process, self_).from,
+          [this, begin](std::size_t offset, std::size_t bytes) { return reserve_ring(begin, offset, bytes); }};
 }
 
 arena_ring_reader arena::ring_from(int process) const noexcept {

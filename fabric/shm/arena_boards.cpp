@@ -59,7 +59,7 @@ std::byte* arena_boards::long_slots(board_ticket of, std::size_t bytes) {
     memory_.heap()->give_back(std::exchange(its.long_slots, nullptr), its.long_slots_bytes);
   its.long_slots_bytes = 0;
   try {
-    its.long_slots = memory_.heap()->take(bytes);
+    its.long_slots = memory_.heap()->take(bytes, memory_use::spare);
     its.long_slots_bytes = bytes;
   } catch (const std::exception&) {  // weft::error, std::bad_alloc
     its.has_no_memory = true;

@@ -21,7 +21,7 @@ static_assert(chunk % grain == 0);
 
 /// Pages that are kept while nobody uses them, so that what is taken and freed again and again is not cleared every
 /// time.
-constexpr std::size_t most_idle = std::size_t{64} << 20;
+constexpr std::size_t usual_most_idle = std::size_t{64} << 20;
 
 /// How `bytes` bytes are cut out of a region.
 struct cut {
@@ -41,9 +41,16 @@ arena_heap::arena_heap(heap_space space, std::size_t self)
     : space_(std::make_unique<heap_space>(std::move(space))),
       self_(self),
       free_(std::make_unique<range_pool>(space_->region_bytes())),
-      filled_(space_->region_bytes() / grain) {}
+      filled_(space_->region_bytes() / grain),
+      most_idle_(usual_most_idle) {}
 
 arena_heap::~arena_heap() = default;
+
+void arena_heap::count_in(std::shared_ptr<memory_budget> memory) {
+  const std::lock_guard lock(taking_);
+  most_idle_ = std::min(usual_most_idle, memory->limit() / 16);
+  charge_ = memory_charge(std::move(memory));
+}
 
 std::size_t arena_heap::region_bytes() const noexcept { return space_->region_bytes(); }
 
@@ -52,7 +59,7 @@ arena_heap::usage arena_heap::used() const {
   return used_;
 }
 
-std::byte* arena_heap::take(std::size_t bytes) {
+std::byte* arena_heap::take(std::size_t bytes, memory_use use) {
   if (bytes > region_bytes())
     throw error(errc::invalid_argument, std::to_string(bytes) + " bytes of shared memory, where a process can have " +
                                             std::to_string(region_bytes()));
@@ -66,7 +73,7 @@ std::byte* arena_heap::take(std::size_t bytes) {
   const std::uint64_t end = *offset + wanted.bytes;
   std::byte* mine = nullptr;
   try {
-    fill_with_pages(*offset / grain, (end + grain - 1) / grain);
+    fill_with_pages(*offset / grain, (end + grain - 1) / grain, use);
     mine = space_->reach(self_, end);
   } catch (...) {
     free_->give_back({*offset, wanted.bytes});
@@ -76,11 +83,18 @@ std::byte* arena_heap::take(std::size_t bytes) {
   return mine + *offset;
 }
 
-void arena_heap::fill_with_pages(std::size_t begin, std::size_t end) {
+void arena_heap::fill_with_pages(std::size_t begin, std::size_t end, memory_use use) {
   for_each_run(filled_, begin, end, false, [&](std::size_t first, std::size_t behind) {
-    space_->take_pages(self_, first * grain, behind * grain);
+    const std::size_t bytes = (behind - first) * grain;
+    charge_.grow(bytes, "memory that the node shares", use);
+    try {
+      space_->take_pages(self_, first * grain, behind * grain);
+    } catch (...) {
+      charge_.shrink(bytes);
+      throw;
+    }
     mark_pieces(filled_, first, behind, true);
-    used_.resident += (behind - first) * grain;
+    used_.resident += bytes;
   });
   space_->show_to_dumps(self_, begin * grain, end * grain);
 }
@@ -91,7 +105,7 @@ void arena_heap::give_back(std::byte* taken, std::size_t bytes) noexcept {
   used_.taken -= was.bytes;
   try {
     const auto free = free_->give_back({*offset_of(taken, 0), was.bytes});
-    if (used_.resident - used_.taken > most_idle) spare((free.offset + grain - 1) / grain, free.end() / grain);
+    if (used_.resident - used_.taken > most_idle_) spare((free.offset + grain - 1) / grain, free.end() / grain);
   } catch (const std::bad_alloc&) {  // to remember it: it stays as if it were taken
   }
 }
@@ -101,6 +115,7 @@ void arena_heap::spare(std::size_t begin, std::size_t end) noexcept {
     if (!space_->give_pages_back(self_, first * grain, behind * grain)) return;
     mark_pieces(filled_, first, behind, false);
     used_.resident -= (behind - first) * grain;
+    charge_.shrink((behind - first) * grain);
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -38,7 +39,7 @@ bool is_of(std::uint64_t word, std::uint32_t number) noexcept {
 }  // namespace
 
 arena_ring_writer::arena_ring_writer(std::byte* memory, arena_ring_state& state, const arena_ring_reading& reading,
-                                     std::function<void(std::size_t, std::size_t)> reserve)
+                                     std::function<bool(std::size_t, std::size_t)> reserve)
     : memory_(memory), state_(state), reading_(reading), reserve_(std::move(reserve)) {
   begins_.fill(true);
 }
@@ -109,7 +110,8 @@ bool arena_ring_writer::make_room(std::size_t bytes, std::size_t within) {
   // From there on it has room up to the reader's place: where that is not far, rather more memory than none soon.
   const bool fits = fits_behind_reader(bytes);
   if (!fits || (2 * reader_offset_ < offset_ && end <= within)) try {
-      return end <= within && (end <= reserved_ || grow(end));
+      if (end <= within && (end <= reserved_ || grow(end))) return true;
+      if (!fits) return false;
     } catch (const std::exception&) {  // there is no memory for more
       if (!fits) throw;
     }
@@ -117,10 +119,14 @@ bool arena_ring_writer::make_room(std::size_t bytes, std::size_t within) {
   return true;
 }
 
+std::size_t arena_ring_writer::least_bytes(std::size_t longest) noexcept {
+  return std::min(arena_ring_bytes, std::max(usual_bytes, std::bit_ceil(2 * (place_of(longest) + line_bytes))));
+}
+
 bool arena_ring_writer::grow(std::size_t end) {
   std::size_t wanted = std::max(reserved_, first_bytes);
   while (wanted < end) wanted = wanted < usual_bytes ? usual_bytes : 2 * wanted;
-  reserve_(reserved_, wanted - reserved_);
+  if (!reserve_(reserved_, wanted - reserved_)) return false;
   reserved_ = wanted;
   // release: pairs with the acquire in next(): the memory is there then.
   state_.opened.store(1, std::memory_order_release);

@@ -86,6 +86,70 @@ TEST_CASE("a plan that is longer than a cache's limit stays there until the next
   CHECK(cache.used() == each);
 }
 
+TEST_CASE("where memory is scarce what is idle goes for a new plan, and that is not kept") {
+  const std::size_t each = bytes_of_any();
+  const auto memory = std::make_shared<weft::memory_budget>(8 * each);
+  memory->begin_to_limit();
+  plan_cache first(SIZE_MAX, memory);
+  const auto has = [](plan_cache& cache, std::size_t count) { return cache.find(call_of(count)) != nullptr; };
+  for (std::size_t count = 1; count <= 4; ++count) first.add(call_of(count), any_plan());
+  CHECK(memory->taken() == 4 * each);  // a half
+  first.add(call_of(5), any_plan());
+  CHECK(memory->taken() == 4 * each);
+  CHECK_FALSE(has(first, 1));
+  CHECK((has(first, 2) && has(first, 5)));
+  {
+    plan_cache second(SIZE_MAX, memory);
+    const auto one = second.add(call_of(1), any_plan());
+    const auto other = second.add(call_of(2), any_plan());
+    CHECK_FALSE((has(second, 1) || has(second, 2)));
+    CHECK(memory->taken() == 6 * each);
+    second.note({}, one);
+    CHECK(second.noted({}) == nullptr);
+    second.add(call_of(3), any_plan());  // seven eighths
+    const auto third = second.add(call_of(4), any_plan());
+    CHECK_THROWS_WITH(second.add(call_of(5), any_plan()), ContainsSubstring("the plan of a collective by messages"));
+  }
+  CHECK(memory->taken() == 4 * each);
+}
+
+TEST_CASE("idle plans go where there is no memory for a run") {
+  const std::size_t each = bytes_of_any();
+  job_shape shape;
+  const auto memory = shape.settings.memory = std::make_shared<weft::memory_budget>(std::size_t{64} << 20);
+  messenger_job job(shape);
+  memory->begin_to_limit();
+  const auto members = job.world();
+  const auto plan = any_plan();
+  plan_cache cache(SIZE_MAX, memory);
+  const auto make = [&] { return cache.make<in_order_execution>(job[0], *members[0], nullptr, plan); };
+  const std::size_t before = memory->taken();
+  auto run = make();
+  const std::size_t of_run = memory->taken() - before;
+  CHECK(of_run == run->footprint());
+  run = nullptr;
+  CHECK(memory->taken() == before);
+
+  const std::size_t idle = 1 + of_run / each;
+  for (std::size_t count = 1; count <= idle; ++count) cache.add(call_of(count), plan);
+  {
+    const std::size_t for_calls = memory->limit() - memory->limit() / 8;
+    weft::memory_charge others(memory, for_calls - memory->taken(), "others");
+    run = make();
+    CHECK(cache.find(call_of(idle)) == nullptr);
+    run = nullptr;
+    others.grow(for_calls - memory->taken(), "others");
+    CHECK_THROWS_WITH(make(), ContainsSubstring("the run of a collective by messages takes " + std::to_string(of_run)));
+  }
+  const auto brief = cache.add(call_of(1), plan), lengthy = cache.add(call_of(2), plan_of(*call_of(1).how, 2, 20'000));
+  for (const auto& kept : {brief, lengthy})
+    cache.put_back(kept, cache.make<in_order_execution>(job[0], *members[0], nullptr, kept->plan));
+  CHECK((brief->in_order.size() == 1 && lengthy->in_order.size() == 1));
+  const weft::memory_charge others(memory, memory->limit() / 2, "others");
+  for (const auto& kept : {brief, lengthy}) cache.put_back(kept, cache.take<in_order_execution>(*kept));
+  CHECK((brief->in_order.size() == 1 && lengthy->in_order.empty()));
+}
+
 TEST_CASE("what ran of a plan counts as well, and goes with it") {
   messenger_job job(job_shape{});
   const auto members = job.world();

@@ -30,6 +30,7 @@
 #include <weft/runtime/backoff.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/fiber.hpp>
+#include <weft/runtime/memory_budget.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/rest.hpp>
 #include <weft/runtime/scheduler.hpp>
@@ -232,7 +233,7 @@ class arena {
 };
 
 // For where there is a heap.
-inline ::std::byte* arena_heap::take(::std::size_t) { return nullptr; }
+inline ::std::byte* arena_heap::take(::std::size_t, memory_use) { return nullptr; }
 inline void arena_heap::give_back(::std::byte*, ::std::size_t) noexcept {}
 
 }  // namespace weft::modelled

@@ -23,17 +23,20 @@ using weft_test::pattern;
 
 namespace {
 
-/// A ring whose memory is there, though it counts what it is said to need, and refuses beyond `most`.
+/// A ring whose memory is there, though it counts what it is said to need; there is none beyond `most`, and it may not
+/// become longer than `longest`.
 class ring {
  public:
-  explicit ring(std::size_t most = arena_ring_bytes)
+  explicit ring(std::size_t most = arena_ring_bytes, std::size_t longest = arena_ring_bytes)
       : memory_(static_cast<std::byte*>(
             ::mmap(nullptr, arena_ring_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
         writer(memory_, state_, reading_,
-               [this, most](std::size_t offset, std::size_t bytes) {
+               [this, most, longest](std::size_t offset, std::size_t bytes) {
                  if (offset != reserved) throw std::logic_error("a part is made that does not follow the last");
+                 if (offset + bytes > longest) return false;
                  if (offset + bytes > most) throw std::runtime_error("no memory");
                  reserved += bytes;
+                 return true;
                }),
         reader(memory_, state_, reading_) {}
   ~ring() { ::munmap(memory_, arena_ring_bytes); }
@@ -135,6 +138,30 @@ TEST_CASE("a ring that cannot grow begins again where there is room for a record
   one.reader.release();
   REQUIRE(one.writer.put(1, record));
   for (int i = 0; i < 7; ++i) REQUIRE(is(one.reader.next().bytes, record));
+}
+
+TEST_CASE("a ring that may not become longer has room for two of the longest records, wherever its reader is",
+          "[arena][ring]") {
+  const std::uint64_t seed = weft_test::test_seed();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (const std::size_t longest : {100u, 16'000u, 16'400u, 40'000u}) {
+    CAPTURE(longest);
+    const std::size_t least = arena_ring_writer::least_bytes(longest);
+    ring one(arena_ring_bytes, least);
+    std::size_t waited = 0;
+    for (std::uint64_t next = 0; next < 2000; ++next) {
+      const auto bytes = pattern(random() % 4 == 0 ? longest : random() % (longest + 1), next);
+      if (!one.writer.put(1, bytes)) {
+        ++waited;
+        while (one.reader.next().kind != 0) continue;
+        one.reader.release();
+        REQUIRE(one.writer.put(1, bytes));
+      }
+    }
+    CHECK(waited > 0);
+    CHECK(one.reserved == least);
+  }
 }
 
 TEST_CASE("a ring may be full to its end", "[arena][ring]") {

@@ -408,7 +408,8 @@ class records_in_a_ring {
   explicit records_in_a_ring(weak_memory& on)
       : on_(on),
         memory_(room / sizeof(std::uint64_t)),
-        writer_(begin(), state_, reading_, [this](std::size_t offset, std::size_t bytes) { reserve(offset, bytes); }),
+        writer_(begin(), state_, reading_,
+                [this](std::size_t offset, std::size_t bytes) { return reserve(offset, bytes); }),
         reader_(begin(), state_, reading_) {
     on.watch(begin(), room, 64, "ring");
     count_ = 1 + on.random().below(std::size_t{40});
@@ -423,9 +424,10 @@ class records_in_a_ring {
   static constexpr std::size_t room = 128 << 10;
 
   std::byte* begin() { return reinterpret_cast<std::byte*>(memory_.data()); }
-  void reserve(std::size_t offset, std::size_t bytes) {
+  bool reserve(std::size_t offset, std::size_t bytes) {
     if (offset + bytes > room) on_.fail("needs more of the ring than its records");
     on_.note_write(begin() + offset, bytes);
+    return true;
   }
   std::size_t bytes_of(std::size_t number) const { return (number + 1) * 0x9e3779b97f4a7c15u % (longest_ + 1); }
 

@@ -96,6 +96,9 @@ TEST_CASE("options: a bad value is refused with where it stands and what is vali
              weft_test::ContainsSubstring("WEFT_PROGRESS=fast") && weft_test::ContainsSubstring("caller, thread"));
   for (const char* bytes : {"", "x", "-1", "1.5", "12q", "k", "1", "99999999999999999999", "17179869184G"})
     CHECK_THAT(refusal({"p"}, {std::string("WEFT_PIECE=") + bytes}), weft_test::ContainsSubstring("bytes from 4096"));
+  for (const char* bytes : {"-1", "half", "1.5G", "99999999999999999999"})
+    CHECK_THAT(refusal({"p", std::string("--weft-memory-limit=") + bytes}, {}),
+               weft_test::ContainsSubstring("--weft-memory-limit=") && weft_test::ContainsSubstring("bytes from 0"));
   CHECK_THAT(refusal({"p"}, {"WEFT_RANKS_PER_PROCESS=0"}), weft_test::ContainsSubstring("from 1"));
   CHECK_THAT(refusal({"p", "--weft-degree=1"}, {}), weft_test::ContainsSubstring("a number from 2"));
   CHECK_THAT(refusal({"p"}, {"WEFT_JOIN_TIMEOUT=0"}), weft_test::ContainsSubstring("milliseconds"));

@@ -23,7 +23,7 @@ class node_memory;
 
 WEFT_API std::shared_ptr<node_memory> memory_of(runtime& of) noexcept;
 /// At least `bytes` bytes, aligned to 128: of the heap of the node's memory, or where there is none, or no more of it,
-/// ordinary ones. Any thread. Throws std::bad_alloc.
+/// ordinary ones. Any thread. Throws std::bad_alloc, errc::out_of_memory (the option memory-limit).
 WEFT_API void* take_memory(node_memory& from, std::size_t bytes);
 /// Gives back what `take_memory` gave for as many.
 WEFT_API void give_back_memory(node_memory& to, void* taken, std::size_t bytes) noexcept;
@@ -51,7 +51,7 @@ class node_allocator {
   template <carriable U>
   node_allocator(const node_allocator<U>& other) noexcept : memory_(other.memory_) {}
 
-  /// Throws std::bad_alloc.
+  /// Throws std::bad_alloc, errc::out_of_memory.
   T* allocate(std::size_t count) {
     static_assert(alignof(T) <= 128, "weft: node memory is aligned to 128 bytes");
     if (count > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(T))
@@ -85,7 +85,8 @@ class node_array {
   using value_type = T;
 
   node_array() noexcept = default;
-  /// `count` elements, value-initialised: numbers are 0. Throws std::bad_alloc.
+  /// `count` elements, value-initialised: numbers are 0. Throws std::bad_alloc,
+  /// errc::out_of_memory.
   node_array(node_allocator<T> from, std::size_t count)
       : elements_(from.allocate(count), deleter{from, count}), size_(count) {
     std::uninitialized_value_construct_n(elements_.get(), count);

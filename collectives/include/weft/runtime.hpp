@@ -61,7 +61,7 @@ class WEFT_API runtime {
   /// every process's output; but for short vectors that is some times as fast. The array's pages are taken in full, and
   /// cleared, on the NUMA node of the calling thread. It is ordinary memory where the node has no such memory, or no
   /// more of it, which is said once. The array may outlive the runtime; see node_memory.hpp, which also has an
-  /// allocator for containers. Any thread. Throws std::bad_alloc.
+  /// allocator for containers. Any thread. Throws std::bad_alloc, errc::out_of_memory (memory-limit).
   template <carriable T>
   node_array<T> allocate(std::size_t count) {
     return {node_allocator<T>(*this), count};

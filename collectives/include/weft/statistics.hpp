@@ -58,6 +58,8 @@ struct WEFT_API statistics {
   std::uint64_t without_credit = 0;
   /// The most bytes at a time of messages here that no receive matched yet, from the very start.
   std::uint64_t most_unexpected = 0;
+  /// The most bytes at a time that weft has taken here, as the option memory-limit counts them, from the very start.
+  std::uint64_t most_memory = 0;
 
   /// Times that threads of this operating system's process went to sleep in a wait of weft's, and had others woken; of
   /// all runtimes in it.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <weft/runtime/context.hpp>
 #include <weft/runtime/stack.hpp>
 
@@ -20,7 +21,7 @@ class coroutine {
   enum class at_waits : bool { wait, leave };
 
   /// Throws what `stack` throws.
-  explicit coroutine(std::size_t stack_size);
+  explicit coroutine(std::size_t stack_size, std::shared_ptr<memory_budget> memory = nullptr);
   coroutine(const coroutine&) = delete;
   coroutine& operator=(const coroutine&) = delete;
   /// Not in the middle of a function.

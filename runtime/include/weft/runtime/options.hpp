@@ -39,7 +39,9 @@ struct options {
       4 << 20;  ///< bytes of unmatched messages kept for one peer before it sends envelopes only
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet
   std::size_t plan_cache = 64 << 20;         ///< bytes of plans that a process keeps for each communicator
-  std::size_t piece = 512 << 10;             ///< longest payload transfer, bytes
+  /// Bytes that weft may take in a process (memory_budget.hpp), as ARCHITECTURE.md's Memory counts them; 0: any number.
+  std::size_t memory_limit = 0;
+  std::size_t piece = 512 << 10;  ///< longest payload transfer, bytes
   /// Payload bytes on the way from a peer while short messages pass between the same processes; 0: by the provider.
   std::size_t window = 0;
   bool prepost = true;              ///< grant a collective's long messages when it starts; else each asks, as others do

@@ -30,8 +30,9 @@ class progress;
 ///     fibers.run();
 class scheduler {
  public:
-  /// `time` is the clock of its fibers' deadlines and must outlive it.
-  explicit scheduler(std::size_t stack_size = stack::default_size, const clock& time = steady_clock_source());
+  /// `time` is the clock of its fibers' deadlines and must outlive it; `memory` is where their stacks are counted.
+  explicit scheduler(std::size_t stack_size = stack::default_size, const clock& time = steady_clock_source(),
+                     std::shared_ptr<memory_budget> memory = nullptr);
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
   /// Not within `run`. Fibers that never ran are destroyed with their functions.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft {
 
@@ -16,8 +18,9 @@ class stack {
   stack() noexcept = default;
 
   /// At least `size` bytes, rounded up to pages; the guard page comes on top. Throws `error` when the system refuses (a
-  /// process may have about 65,530 mappings; a stack takes two).
-  explicit stack(std::size_t size);
+  /// process may have about 65,530 mappings; a stack takes two), and where `memory`, in which it is counted in full,
+  /// leaves too little.
+  explicit stack(std::size_t size, std::shared_ptr<memory_budget> memory = nullptr);
   stack(stack&& other) noexcept;
   stack& operator=(stack&& other) noexcept;
   ~stack();
@@ -34,13 +37,17 @@ class stack {
   std::byte* bottom_ = nullptr;
   std::size_t size_ = 0;
   unsigned valgrind_ = 0;  // by which number that knows it
+  memory_charge charge_;
 };
 
 /// Stacks of one size for reuse: making one costs 5 us, taking one from here some nanoseconds. One thread's.
 class stack_pool {
  public:
-  /// Keeps at most `kept` free stacks.
-  explicit stack_pool(std::size_t size = stack::default_size, std::size_t kept = 1024);
+  static constexpr std::size_t usually_kept = 1024;
+
+  /// Keeps at most `kept` free stacks, and none where `memory`, in which all are counted, is scarce.
+  explicit stack_pool(std::size_t size = stack::default_size, std::size_t kept = usually_kept,
+                      std::shared_ptr<memory_budget> memory = nullptr);
 
   /// A free stack, the one given back last if there is one. Throws what `stack` throws.
   stack take();
@@ -53,6 +60,7 @@ class stack_pool {
  private:
   std::size_t size_;
   std::size_t kept_;
+  std::shared_ptr<memory_budget> memory_;
   std::vector<stack> free_;
 };
 

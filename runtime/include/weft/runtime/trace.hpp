@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <vector>
+#include <weft/runtime/memory_budget.hpp>
 #include <weft/runtime/ticks.hpp>
 
 namespace weft::trace {
@@ -30,7 +31,7 @@ enum class road : std::uint8_t { none, node, process, messages };
 struct record {
   ticks begin = 0, end = 0;
   const char* name = nullptr;
-  const char* detail = nullptr;  ///< a call's algorithm, a kernel's type; null: not known
+  const char* detail = nullptr;                  ///< a call's algorithm, a kernel's type; null: not known
   std::uint64_t communicator = no_communicator;  ///< of a kernel: its address; 0: an operator of the caller's
   std::uint64_t bytes = 0;
   std::uint32_t number = no_number;  ///< a collective's sequence; of a message's tag the lower half
@@ -66,7 +67,7 @@ class recorder;
 class track {
  public:
   /// Of `records`, a power of two.
-  track(const recorder& of, std::string name, int rank, std::size_t records);
+  track(const recorder& of, std::string name, int rank, std::size_t records, memory_charge charge);
   track(const track&) = delete;
   track& operator=(const track&) = delete;
 
@@ -93,6 +94,7 @@ class track {
   const recorder& of_;
   const std::string name_;
   const int rank_;
+  const memory_charge charge_;
   struct alignas(sizeof(record)) line : record {};
 
   const std::uint64_t mask_;
@@ -124,8 +126,9 @@ struct marks {
 class recorder {
  public:
   /// Of a process that hosts so many ranks, the first of them `first_rank` of the job. `track_bytes` is the memory of
-  /// each track. The calling thread is the home of the rank, where there is one. Throws std::bad_alloc.
-  recorder(int first_rank, int ranks, std::size_t track_bytes);
+  /// each track, counted in `memory`. The calling thread is the home of the rank, where there is one. Throws
+  /// std::bad_alloc, errc::out_of_memory.
+  recorder(int first_rank, int ranks, std::size_t track_bytes, std::shared_ptr<memory_budget> memory = nullptr);
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
@@ -150,8 +153,10 @@ class recorder {
   static constexpr std::size_t most_lent = 64;
 
   track* lend() noexcept;
+  std::unique_ptr<track> make(const std::string& name, int rank, memory_use use) const;
 
   const std::size_t records_;
+  const std::shared_ptr<memory_budget> memory_;
   const tick_reading begun_ = read_ticks();
   const void* home_;
   std::vector<std::unique_ptr<track>> ranks_;

@@ -3,19 +3,22 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <variant>
 #include <vector>
 #include <weft/kernels/types.hpp>
 #include <weft/request.hpp>
 #include <weft/request/request_shape.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::detail {
 
 /// Accumulators of floats or doubles. Their memory stays where it is when they are moved.
 class accumulators {
  public:
-  /// One for each of `count` numbers at `in`; of type float32 or float64.
-  accumulators(kernels::type numbers, const void* in, std::size_t count);
+  /// One for each of `count` numbers at `in`; of type float32 or float64. Counted in `memory`. Throws std::bad_alloc,
+  /// errc::out_of_memory.
+  accumulators(kernels::type numbers, const void* in, std::size_t count, std::shared_ptr<memory_budget> memory);
 
   /// Begins again with those of `in`, of as many numbers.
   void refill(const void* in) noexcept;
@@ -27,6 +30,7 @@ class accumulators {
   void values(std::size_t first, std::size_t count, void* out) const noexcept;
 
  private:
+  memory_charge charge_;
   std::variant<std::vector<reproducible<float>>, std::vector<reproducible<double>>> all_;
 };
 

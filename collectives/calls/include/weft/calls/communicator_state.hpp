@@ -153,6 +153,7 @@ struct communicator_state {
   std::size_t seat = 0;           ///< this rank's there
 
  private:
+  const memory_charge objects_;
   std::unique_ptr<fabric::participant> joined_;
 
  public:

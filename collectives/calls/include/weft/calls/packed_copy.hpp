@@ -7,16 +7,19 @@
 #include <span>
 #include <utility>
 #include <weft/layout.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::detail {
 
-/// Scratch memory for what lies in pieces at `at`, which outlives it. Throws std::bad_alloc.
+/// Scratch memory, counted in `memory`, for what lies in pieces at `at`, which outlives it. Throws std::bad_alloc,
+/// errc::out_of_memory.
 class packed_copy {
  public:
-  packed_copy(std::shared_ptr<const spread> lies, void* at, std::size_t bytes)
+  packed_copy(std::shared_ptr<const spread> lies, void* at, std::size_t bytes, std::shared_ptr<memory_budget> memory)
       : lies_(std::move(lies)),
         at_(static_cast<std::byte*>(at)),
         bytes_(bytes),
+        charge_(std::move(memory), bytes, "a packed buffer"),
         scratch_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
 
   std::span<std::byte> bytes() const noexcept { return {scratch_.get(), bytes_}; }
@@ -33,6 +36,7 @@ class packed_copy {
   std::shared_ptr<const spread> lies_;
   std::byte* at_;
   std::size_t bytes_;
+  memory_charge charge_;
   std::unique_ptr<std::byte[]> scratch_;
 };
 

@@ -32,11 +32,12 @@ class planned_collective : public planned_operation {
   planned_collective(std::shared_ptr<communicator_state> its, const request& call, const request_shape& shape)
       : planned_operation(std::move(its), schedules::call_name(call.what)), bound_(call), in_(call.in) {
     if (call.reproducible) {
-      sums_.emplace(call.type, call.in, call.in_count);
+      sums_.emplace(call.type, call.in, call.in_count, state().host.budget());
       bound_ = of_accumulators(call, shape, *sums_);
       to_ = target_of(call, shape);
     } else if (call.what == collective::alltoall && call.in == call.out) {
       copied_ = call.in_count * call.element_bytes;
+      copy_charge_ = memory_charge(state().host.budget(), copied_, "the input of an all-to-all in place");
       copy_ = std::make_unique_for_overwrite<std::byte[]>(copied_);
       bound_.in = copy_.get();
     } else if (is_at_front(call, shape)) {
@@ -63,6 +64,7 @@ class planned_collective : public planned_operation {
   const void* in_;
   std::optional<accumulators> sums_;
   value_target to_;
+  memory_charge copy_charge_;
   std::unique_ptr<std::byte[]> copy_;  // of the input that an all-to-all in place would write
   std::size_t copied_ = 0;             // bytes
   front_result result_;

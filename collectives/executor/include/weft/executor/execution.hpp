@@ -14,6 +14,7 @@
 #include <weft/fabric/messenger.hpp>
 #include <weft/request/run_arguments.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::detail {
 
@@ -24,9 +25,6 @@ namespace weft::detail {
 /// received as ever: the next collective finds the communicator as it should be.
 class execution {
  public:
-  /// `shared` by the processes of this node; null where the plan reads no other process's memory.
-  execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
-            std::shared_ptr<const bound_schedule> plan);
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
   virtual ~execution();
@@ -41,6 +39,11 @@ class execution {
   const std::shared_ptr<const fabric::poison>& poisoned_by() const noexcept { return poisoned_by_; }
 
  protected:
+  /// `shared` by the processes of this node; null where the plan reads no other process's memory. Those that are made
+  /// of this take `more` bytes. Throws std::bad_alloc, errc::out_of_memory.
+  execution(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
+            std::shared_ptr<const bound_schedule> plan, std::size_t more);
+
   /// A send or receive step has ended. Called with the token held.
   virtual void transfer_ended(schedules::step_index step, const std::exception_ptr& failure) noexcept = 0;
 
@@ -76,7 +79,6 @@ class execution {
   fabric::operation& transfer(schedules::step_index step) noexcept;
 
   fabric::messenger& messages_;
-  std::size_t footprint_ = 0;  // what those that are made of this take is added to it
   run_arguments arguments_;
   bases memory_;
   std::exception_ptr failure_;  ///< the first of those for which the communicator has failed
@@ -88,6 +90,7 @@ class execution {
 
   struct unreadable;
 
+  std::size_t own_bytes() const noexcept;
   void poison(schedules::step_index step) noexcept;
   int process_of(std::uint32_t offer) const noexcept;
   /// Runs a copy or combine step, of which sources may be other ranks'. Throws unreadable, and what the operator
@@ -104,6 +107,10 @@ class execution {
   fabric::participant& member_;
   offered_memory others_;
   std::shared_ptr<const bound_schedule> plan_;
+  const std::size_t sent_;  // how many steps send, and how many receive
+  const std::size_t received_;
+  const std::size_t footprint_;
+  const memory_charge charge_;
   scratch_memory scratch_;
   std::unique_ptr<std::uint32_t[]> index_;  // of each step in sends_ or receives_
   std::unique_ptr<send[]> sends_;

@@ -13,6 +13,8 @@
 #include <weft/executor/execution.hpp>
 #include <weft/request/collective_call.hpp>
 #include <weft/request/fingerprint.hpp>
+#include <weft/runtime/error.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::detail {
 
@@ -27,8 +29,9 @@ struct call_hash {
   }
 };
 
-/// One rank's plans for one communicator, least recently used first out when they take more than `limit` bytes. Used by
-/// whoever makes the rank's calls, one at a time; what ran for an operation in flight comes back from any thread.
+/// One rank's plans for one communicator, least recently used first out when they take more than `limit` bytes, or
+/// memory is scarce: then what is not used is not kept. Used by whoever makes the rank's calls, one at a time; what ran
+/// for an operation in flight comes back from any thread.
 class plan_cache {
  public:
   struct entry {
@@ -57,13 +60,16 @@ class plan_cache {
     ended_run* next = nullptr;
   };
 
-  explicit plan_cache(std::size_t limit) : limit_(limit) {}
+  explicit plan_cache(std::size_t limit, std::shared_ptr<memory_budget> memory = nullptr)
+      : limit_(limit), memory_(std::move(memory)) {}
   plan_cache(const plan_cache&) = delete;
   plan_cache& operator=(const plan_cache&) = delete;
   ~plan_cache() { delete_all(ended_.load(std::memory_order_relaxed)); }  // relaxed: nobody else has it any more
 
   /// The entry of that shape, now the most recently used; null when there is none.
   std::shared_ptr<entry> find(const collective_call& call);
+  /// One that is in the cache from now on, where there is memory to keep it. Throws std::bad_alloc,
+  /// errc::out_of_memory.
   std::shared_ptr<entry> add(const collective_call& call, std::shared_ptr<const bound_schedule> plan);
 
   /// The entry that was noted last, if that was for this key: programs repeat their calls, and one like the latest
@@ -71,7 +77,7 @@ class plan_cache {
   std::shared_ptr<entry> noted(const call_key& key) const { return key == noted_for_ ? noted_ : nullptr; }
   void note(const call_key& key, std::shared_ptr<entry> used) noexcept {
     noted_for_ = key;
-    noted_ = std::move(used);
+    noted_ = used != nullptr && used->dropped ? nullptr : std::move(used);
   }
 
   /// An execution of that entry that is at rest; null when there is none.
@@ -85,11 +91,24 @@ class plan_cache {
     count(from, -bytes_of(*taken));
     return taken;
   }
-  /// Gives an execution back for the next call of that shape. Frees it when its entry has been dropped.
+  /// A new one of that plan, for which plans go where there is too little memory. Throws as `add`.
+  template <class Execution>
+  std::unique_ptr<Execution> make(fabric::messenger& messages, fabric::participant& member, const fabric::arena* shared,
+                                  const std::shared_ptr<const bound_schedule>& plan) {
+    try {
+      return std::make_unique<Execution>(messages, member, shared, plan);
+    } catch (const error& failed) {
+      if (failed.code() != errc::out_of_memory || recent_.empty()) throw;
+    }
+    while (!recent_.empty()) drop_last();
+    return std::make_unique<Execution>(messages, member, shared, plan);
+  }
+  /// Gives an execution back for the next call of that shape. Frees it when its entry has been dropped, or it is long
+  /// and memory is scarce.
   template <class Execution>
   void put_back(const std::shared_ptr<entry>& to, std::unique_ptr<Execution> ended) {
-    if (to->dropped) return;
     const std::ptrdiff_t bytes = bytes_of(*ended);
+    if (to->dropped || (bytes > long_run && is_scarce())) return;
     to->at_rest<Execution>().push_back(std::move(ended));
     count(*to, bytes);
     shrink();
@@ -112,12 +131,17 @@ class plan_cache {
   }
   /// What a plan of that call takes beside the plan.
   static std::size_t own_bytes(const collective_call& call) noexcept;
+  /// From there on a run's memory is not kept where memory is scarce. Shorter calls, which repeat, take none each time.
+  static constexpr std::ptrdiff_t long_run = 64 << 10;
+  bool is_scarce() const noexcept { return memory_ != nullptr && memory_->is_scarce(); }
+  void drop_last() noexcept;
   void shrink() noexcept;
   void collect_ended();
   static void delete_all(ended_run* first) noexcept;
 
   using order = std::list<std::shared_ptr<entry>>;
   std::size_t limit_;
+  const std::shared_ptr<memory_budget> memory_;
   std::size_t used_ = 0;
   order recent_;  // most recently used first
   std::unordered_map<collective_call, order::iterator, call_hash> entries_;

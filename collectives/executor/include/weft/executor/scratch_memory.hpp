@@ -19,8 +19,8 @@ class scratch_memory {
 
   /// Null where it has no bytes.
   std::byte* get() const noexcept { return begin_; }
-  /// Bytes that it takes, of the heap or of the system.
-  std::size_t footprint() const noexcept;
+  /// What so many bytes take, of the heap or of the system.
+  static std::size_t footprint(std::size_t bytes) noexcept;
 
  private:
   std::size_t bytes_;

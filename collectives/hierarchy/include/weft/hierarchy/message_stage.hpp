@@ -33,6 +33,9 @@ class message_stage {
   leader_result run(const leader_call& call, fabric::participant& member,
                     const schedules::selection_parameters& selection);
 
+  /// What is taken for its calls is counted there.
+  const std::shared_ptr<memory_budget>& budget() const noexcept;
+
   /// Into how many pieces a vector is cut that flows through the stages of these nodes of processes: the same in every
   /// process of theirs.
   std::size_t pieces_of(const leader_call& call, const std::vector<std::vector<int>>& nodes);

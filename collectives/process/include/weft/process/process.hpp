@@ -21,6 +21,7 @@
 #include <weft/process/membership.hpp>
 #include <weft/process/roll_call.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/runtime/memory_budget.hpp>
 #include <weft/runtime/progress.hpp>
 #include <weft/runtime/trace.hpp>
 #include <weft/schedules/selection.hpp>
@@ -34,6 +35,9 @@ class job_trace;
 class node_memory;
 class started_calls;
 enum class note_kind : std::uint8_t;
+
+/// What the objects of a rank's communicator are counted as, bytes: no more once it has been used (job-memory-taken).
+inline constexpr std::size_t objects_of_communicator = 64 << 10;
 
 /// Joins the job in its constructor, which blocks until every process has; see weft::runtime.
 class process {
@@ -51,6 +55,8 @@ class process {
   void abandon() noexcept;
 
   const options& settings() const noexcept { return settings_; }
+  /// What is taken here is counted there: by all that is of unbounded number or length. Not null.
+  const std::shared_ptr<memory_budget>& budget() const noexcept { return budget_; }
   const schedules::selection_parameters& selection() const noexcept { return selection_; }
   /// The costs that the job goes by; null where it chooses by length. The same on every process.
   const tuning* measured() const noexcept { return measured_ ? &*measured_ : nullptr; }
@@ -175,6 +181,8 @@ class process {
   /// loss broke that, notes of the monitor.
   void await_all();
   void begin_trace(const membership& member);
+  /// Throws errc::invalid_argument where the option memory-limit is less than a process needs.
+  void limit_memory();
   void end_trace() noexcept;
   // By whoever polls:
   void tell_failed(std::span<const std::byte> note);
@@ -192,6 +200,7 @@ class process {
   void come(int who);
 
   options settings_;
+  std::shared_ptr<memory_budget> budget_;
   statistics before_;  ///< what it had done when it had joined
   schedules::selection_parameters selection_;
   std::optional<tuning> measured_;

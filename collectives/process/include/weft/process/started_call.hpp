@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 #include <weft/fabric/messenger.hpp>
 #include <weft/runtime/coroutine.hpp>
@@ -22,7 +23,9 @@ class started_call;
 /// What a process polls: its messages, and the started calls that whoever polls goes on with. Any thread.
 class started_calls final : public pollable {
  public:
-  started_calls(fabric::messenger& messages, std::size_t stack_size) : messages_(messages), stack_size_(stack_size) {}
+  /// Each has a stack of so many bytes, which is counted in `memory`.
+  started_calls(fabric::messenger& messages, std::size_t stack_size, std::shared_ptr<memory_budget> memory)
+      : messages_(messages), stack_size_(stack_size), memory_(std::move(memory)) {}
 
   /// Blocks until those of a rank are over whose communicator has failed. By that rank.
   void end(const fabric::participant& of, progress& by);
@@ -62,6 +65,7 @@ class started_calls final : public pollable {
 
   fabric::messenger& messages_;
   const std::size_t stack_size_;
+  const std::shared_ptr<memory_budget> memory_;
   mutable std::mutex lock_;  // guards the next two, and that calls in the first live
   std::vector<started_call*> calls_;
   std::vector<std::unique_ptr<coroutine>> at_rest_;

@@ -22,6 +22,7 @@
 #include <weft/request/block_places.hpp>
 #include <weft/request/known_call.hpp>
 #include <weft/runtime/event.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::detail {
 
@@ -165,6 +166,7 @@ class meeting final : public fabric::failure_listener {
   void end_calls(std::span<const std::size_t> seats, const std::exception_ptr& failure) noexcept;
 
   /// Memory of `bytes` for what has no place in a rank's buffer, until the next call. By the first worker's last rank.
+  /// Throws std::bad_alloc, errc::out_of_memory.
   std::byte* scratch(std::size_t bytes);
   /// That is not used any more, unless it is a plan's, which starts without an allocation: by the same, once its call
   /// has ended well.
@@ -175,11 +177,10 @@ class meeting final : public fabric::failure_listener {
   static constexpr std::uint32_t broken = std::uint32_t{1} << 31;  // the communicator has failed
   static constexpr std::uint32_t left = std::uint32_t{1} << 30;    // a rank has left
 
+  void free_scratch() noexcept;
   void seat_by_worker();
   /// Of the rank on a seat.
-  int rank_in_job(std::size_t index) const noexcept {
-    return members_->world[static_cast<std::size_t>(ranks_[index])];
-  }
+  int rank_in_job(std::size_t index) const noexcept { return members_->world[static_cast<std::size_t>(ranks_[index])]; }
   void refuse(const std::string& why);
   void follow(const fabric::participant& member);
   void failed() noexcept override;
@@ -207,6 +208,7 @@ class meeting final : public fabric::failure_listener {
   std::unique_ptr<leaders> between_;
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t scratch_bytes_ = 0;
+  memory_charge scratch_charge_;
   std::vector<worker> workers_;
   std::vector<std::size_t> firsts_, everyone_;
   std::size_t most_on_a_worker_ = 0;

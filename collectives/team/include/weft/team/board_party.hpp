@@ -22,6 +22,7 @@
 #include <weft/request/aligned_bytes.hpp>
 #include <weft/request/leader_call.hpp>
 #include <weft/runtime/copy_bytes.hpp>
+#include <weft/runtime/memory_budget.hpp>
 #include <weft/schedules/collective.hpp>
 
 namespace weft::detail {
@@ -322,17 +323,23 @@ class board_party {
   /// Memory that is kept from call to call, unless it was much.
   class scratch {
    public:
-    /// Aligned to 64 bytes, until the next call of this.
+    explicit scratch(std::shared_ptr<memory_budget> budget) noexcept : budget_(std::move(budget)) {}
+    /// Aligned to 64 bytes, until the next call of this. Throws std::bad_alloc, errc::out_of_memory.
     place room_for(std::size_t bytes);
+    /// Frees it where it is much, or memory is scarce.
     void free_large() noexcept {
-      if (bytes_ > most_kept) [[unlikely]]
-        bytes_ = 0, memory_.reset();
+      if (bytes_ > most_kept || budget_->is_scarce()) [[unlikely]]
+        free();
     }
 
    private:
+    void free() noexcept;
+
     static constexpr std::size_t most_kept = 4 << 20;
+    const std::shared_ptr<memory_budget> budget_;
     aligned_bytes memory_;
     std::size_t bytes_ = 0;
+    memory_charge charge_;
   };
 
   place memory_in(scratch& which, std::size_t bytes) {

@@ -10,6 +10,7 @@
 #include <weft/fabric/fifo_index.hpp>
 #include <weft/fabric/operation.hpp>
 #include <weft/runtime/copy_bytes.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::fabric {
 
@@ -23,6 +24,7 @@ struct unexpected_message {
   int process = -1;                        ///< who sent it
   std::unique_ptr<std::byte[]> data;       ///< the message; nothing where it is empty or only announced
   std::size_t room = 0;                    ///< bytes that `data` has room for
+  memory_charge charge;                    ///< for this and that room
   bool announced = false;                  ///< it waits at its sender,
   std::uint64_t sender_name = 0;           ///< which calls it this, in another process,
   send_operation* at_home = nullptr;       ///< or is this operation, in our own

@@ -52,6 +52,9 @@ class messenger final : public pollable {
   void connect(std::span<const address> endpoints, clock::time_point deadline,
                const std::function<void()>& interrupted = {});
 
+  /// What its memory is counted in; null: nothing.
+  const std::shared_ptr<memory_budget>& memory() const noexcept;
+
   /// See transport::links_in_contact and keep_links; once connected, which others may not be yet.
   std::uint32_t links_in_contact();
   void keep_links(std::uint32_t kept);

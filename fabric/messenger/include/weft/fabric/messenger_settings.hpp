@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 #include <weft/runtime/clock.hpp>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::fabric {
 
@@ -19,6 +21,7 @@ struct messenger_settings {
   const clock* time = &steady_clock_source();  ///< what it waits by; outlives the messenger
   std::uint32_t job = 0;
   int process = 0;
+  std::shared_ptr<memory_budget> memory;    ///< what is taken is counted there; null: nowhere
   std::vector<std::int32_t> first_rank;     ///< of each process, in the world; one entry a process
   std::vector<std::uint16_t> incarnations;  ///< of each process
   std::size_t eager_limit = 8 << 10;

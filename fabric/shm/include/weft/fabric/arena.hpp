@@ -81,6 +81,11 @@ class arena {
   /// Shared by all from the start, bytes; without what is in the heaps and rings.
   std::size_t size() const noexcept;
 
+  /// What this process takes is counted there from now on: its area, and its rings, up to what records of so many bytes
+  /// need at once, those that become longer then, as far as there is memory to spare; and its heap. Before it takes
+  /// any.
+  void count_in(const std::shared_ptr<memory_budget>& memory, std::size_t longest_record);
+
   /// This process's heap, with which it also finds what lies in the others'. Null on all or on none of the processes.
   const std::shared_ptr<arena_heap>& heap() const noexcept { return heap_; }
   /// Then why, on the process that stands in the way.
@@ -101,6 +106,7 @@ class arena {
   std::byte* area(int process) const noexcept;
   arena_ring_ends& ends(int process, int other) const noexcept;
   std::size_t ring_offset(int from, int to) const noexcept;
+  bool reserve_ring(std::size_t begin, std::size_t offset, std::size_t bytes) const;
   std::unique_ptr<mapping> map_ring(const file_descriptor& memory, int from, int to) const;
 
   std::vector<int> processes_;
@@ -114,6 +120,8 @@ class arena {
   std::vector<std::unique_ptr<mapping>> rings_to_, rings_from_;  // this process's, to and from each
   std::shared_ptr<arena_heap> heap_;
   std::string heap_refusal_;
+  std::size_t counted_ring_ = 0;  // what of each ring is counted from the start
+  mutable memory_charge charge_;  // of area and rings; who has the rings uses it
 };
 
 }  // namespace weft::fabric

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <vector>
+#include <weft/runtime/memory_budget.hpp>
 
 namespace weft::fabric {
 
@@ -29,6 +30,9 @@ class arena_heap {
   arena_heap(heap_space space, std::size_t self);
   ~arena_heap();
 
+  /// Pages are counted there from now on. Before any is taken.
+  void count_in(std::shared_ptr<memory_budget> memory);
+
   /// The most that a process can have, bytes.
   std::size_t region_bytes() const noexcept;
   /// Of this process's region: bytes that are taken, and that there are pages for.
@@ -41,8 +45,9 @@ class arena_heap {
   // Any thread. Where pages are needed `take` blocks until the kernel has cleared them; they are on the NUMA node of
   // the thread that calls it. Long free ranges go back to the system.
 
-  /// At least `bytes` bytes. Throws weft::error where no more memory is to be had, std::bad_alloc.
-  std::byte* take(std::size_t bytes);
+  /// At least `bytes` bytes. Throws weft::error where no more memory is to be had (errc::out_of_memory: within the
+  /// limit), std::bad_alloc.
+  std::byte* take(std::size_t bytes, memory_use use = memory_use::call);
   /// Frees what `take` gave for as many.
   void give_back(std::byte* taken, std::size_t bytes) noexcept;
   /// Whether this process has taken it here.
@@ -56,7 +61,7 @@ class arena_heap {
 
  private:
   // Of grains.
-  void fill_with_pages(std::size_t begin, std::size_t end);
+  void fill_with_pages(std::size_t begin, std::size_t end, memory_use use);
   void spare(std::size_t begin, std::size_t end) noexcept;
 
   const std::unique_ptr<heap_space> space_;
@@ -65,6 +70,8 @@ class arena_heap {
   const std::unique_ptr<range_pool> free_;
   std::vector<bool> filled_;  // grains that have pages
   usage used_;
+  memory_charge charge_;  // of what is resident
+  std::size_t most_idle_;
 };
 
 }  // namespace weft::fabric

@@ -45,10 +45,11 @@ inline constexpr std::size_t arena_ring_bytes = 1 << 20;
 /// The one who writes. One thread at a time.
 class arena_ring_writer {
  public:
-  /// `memory`: arena_ring_bytes, without pages at first. `reserve(offset, bytes)` makes pages of a part; what it throws
-  /// goes through `put`.
+  /// `memory`: arena_ring_bytes, without pages at first. `reserve(offset, bytes)` makes pages of a part, or returns
+  /// false where it may not: then the ring stays as long as it is, which must have room for two of the longest records.
+  /// What it throws goes through `put`.
   arena_ring_writer(std::byte* memory, arena_ring_state& state, const arena_ring_reading& reading,
-                    std::function<void(std::size_t offset, std::size_t bytes)> reserve);
+                    std::function<bool(std::size_t offset, std::size_t bytes)> reserve);
 
   /// Appends a record of `kind`, above 0, with these bytes, the one part behind the other; false where there is no room
   /// now. Never blocks.
@@ -60,6 +61,8 @@ class arena_ring_writer {
   /// Whether records that take so many bytes together would find room in what a ring has that is used at all: of each
   /// the bytes that `place_of` says. From then on they do.
   bool has_usual_room(std::size_t bytes) { return make_room(bytes, usual_bytes); }
+  /// How long a ring must become for records of so many bytes: it then has room for two.
+  static std::size_t least_bytes(std::size_t longest) noexcept;
   static constexpr std::size_t place_of(std::size_t bytes) noexcept {
     return (word_bytes + bytes + line_bytes - 1) / line_bytes * line_bytes;
   }
@@ -88,7 +91,7 @@ class arena_ring_writer {
   std::byte* const memory_;
   arena_ring_state& state_;
   const arena_ring_reading& reading_;
-  const std::function<void(std::size_t, std::size_t)> reserve_;
+  const std::function<bool(std::size_t, std::size_t)> reserve_;
   std::size_t reserved_ = 0;  // from the beginning on
   std::uint32_t number_ = 1;  // of the next record
   std::uint32_t lap_ = 0;
