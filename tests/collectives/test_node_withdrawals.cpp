@@ -108,6 +108,7 @@ void check_no_error(const std::vector<std::exception_ptr>& outcomes) {
 }  // namespace
 
 TEST_CASE("who comes to a call that another has left uses none of its buffers", "[node][withdrawal]") {
+  if (emulated) return;  // where no process reads another's
   // Rank 1 writes into rank 0's buffers, copies from them, reads them.
   for (const one_call& what :
        {allreduce, reduce, bcast_from_second, bcast_from_first, lying(bcast_from_first, true, false, false),
