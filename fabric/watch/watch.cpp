@@ -218,13 +218,12 @@ void watch::serve_requests() {
     notes.swap(notes_);
     asked = request_;
   }
-  if (asked == request::stop) stopping_ = true;
-  if (stopping_ || given_up_) {
-    stopping_ = stopping_ || asked == request::leave;
-    return;
-  }
-  for (const auto& note : notes) pass_on(news_.add_note(setup_.process, note), nullptr);
-  if (asked == request::leave && !leaving_) begin_leaving();
+  const bool is_heard = !stopping_ && !given_up_;
+  // Also what was said just before it is to stop: why a process leaves in the middle of a job.
+  if (is_heard)
+    for (const auto& note : notes) pass_on(news_.add_note(setup_.process, note), nullptr);
+  if (asked == request::stop || (given_up_ && asked == request::leave)) stopping_ = true;
+  if (is_heard && !stopping_ && asked == request::leave && !leaving_) begin_leaving();
 }
 
 void watch::begin_leaving() {

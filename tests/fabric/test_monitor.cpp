@@ -201,6 +201,21 @@ TEST_CASE("nothing is reported after stop") {
   CHECK_FALSE(job.at(1).lost(0));
 }
 
+TEST_CASE("what is flooded just before a stop is heard") {
+  for (int round = 0; round < 20; ++round) {
+    monitor_job job(3);
+    REQUIRE(job.settle());
+    job.at(1).flood(bytes_of("why"));
+    job.at(1).stop();
+    job.kill(1);
+    for (const int other : {0, 2}) {
+      const weft_test::witness& seen = job.seen_by(other);
+      REQUIRE(seen.wait_until([&] { return seen.lost_processes() == std::set{1}; }));
+      CHECK(seen.notes()[1] == std::vector<std::string>{"settled", "why"});
+    }
+  }
+}
+
 TEST_CASE("a monitor that is misused says so") {
   monitor one;
   const auto records = std::vector{weft::fabric::local_record()};
