@@ -21,6 +21,7 @@
 #include <weft/communicator.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/copy_bytes.hpp>
+#include <weft/runtime/counted_allocator.hpp>
 #include <weft/runtime/time_limit.hpp>
 
 namespace weft {
@@ -328,16 +329,11 @@ begun_operation begin_undecided(const std::shared_ptr<communicator_state>& its, 
 /// In place an all-to-all would write what it has still to send.
 void keep_input(const communicator_state& state, request& call) {
   if (call.what != collective::alltoall || call.in != call.out || call.in_count == 0) return;
-  struct copied_input {
-    memory_charge charge;
-    std::unique_ptr<std::byte[]> bytes;
-  };
   const std::size_t bytes = call.in_count * call.element_bytes;
-  const auto copy = std::make_shared<copied_input>();
-  copy->charge = memory_charge(state.host.budget(), bytes, "the input of an all-to-all in place");
-  copy->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  copy_bytes(copy->bytes.get(), call.in, bytes);
-  call.in = copy->bytes.get();
+  const auto copy = std::allocate_shared_for_overwrite<std::byte[]>(
+      counted_allocator<std::byte>(state.host.budget(), "the input of an all-to-all in place"), bytes);
+  copy_bytes(copy.get(), call.in, bytes);
+  call.in = copy.get();
   call.keeps = copy;
 }
 

@@ -152,7 +152,8 @@ communicator_state::communicator_state(communicator_state& of, std::shared_ptr<m
 
 communicator_state::~communicator_state() {
   listed_.reset();
-  tried.clear();  // the messages of an agreement end while this rank is a member
+  tried.clear();       // the messages of an agreement end while this rank is a member,
+  looks_away.clear();  // and those of a look
   here->leave(seat);
   if (joined_ == nullptr) return;
   if (here->has_several()) member.next_collective = sequence() & last_sequence;

@@ -135,8 +135,8 @@ void warn_of(const fabric::network_interface& link, int process, int peer) {
 
 /// An endpoint for each link of the plan.
 std::unique_ptr<fabric::transport> open_network(const options& settings, const network_plan& plan, int process) {
-  const std::string provider = settings.provider.empty() ? fabric::default_provider() : settings.provider;
-  if (plan.links.size() == 1 && fabric::traits_of(provider).in_order) return open_endpoint(settings, 0, process);
+  const bool in_order = settings.provider.empty() || fabric::traits_of(settings.provider).in_order;
+  if (plan.links.size() == 1 && in_order) return open_endpoint(settings, 0, process);
   std::vector<std::unique_ptr<fabric::transport>> links;
   options here = settings;
   for (const fabric::network_interface& each : plan.links) {

@@ -174,6 +174,20 @@ TEST_CASE("calls of ranks that dawdle, in any form: all go by the same arrivals"
   });
 }
 
+TEST_CASE("a communicator ends behind a look of a call that was started", "[arrival]") {
+  run_ranks(by_arrival(3), [](weft::communicator& world) {
+    for (int calls = 1; calls <= 12; ++calls) {
+      weft::communicator twin = world.dup();
+      std::vector<int> in(count, 1), out(count);
+      for (int call = 0; call < calls; ++call)
+        if (call + 1 == calls && world.rank() != 0)
+          twin.iallreduce(in, out, weft::sum).wait();
+        else
+          twin.allreduce(in, out, weft::sum);
+    }
+  });
+}
+
 TEST_CASE("to start a call waits for nobody, in looks too", "[arrival]") {
   run_ranks(by_arrival(3), [](weft::communicator& world) {
     start_sums_on_rank_0_first(world, 40, count);
