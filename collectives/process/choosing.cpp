@@ -42,8 +42,11 @@ class seen_call {
  public:
   seen_call(const among& these, const tuning& measured, const choice_request& of)
       : shape_(shape_among(these, of)),
+        bytes_(of.bytes),
+        segment_(these.selection.segment),
         each_(costs_among(these, measured, of)),
-        shared_(these, measured, of, work_seconds(measured, of)) {
+        shared_(these.host.network(), these.groups, measured.machine, work_seconds(measured, of),
+                these.host.settings().connections) {
     if (shared_.is_known()) each_.sharing = 1;  // every rank that is simulated has a CPU
   }
   seen_call(const seen_call&) = delete;
@@ -51,10 +54,11 @@ class seen_call {
 
   const schedules::algorithm_arguments& shape() const noexcept { return shape_; }
   const schedules::path_costs& each() const noexcept { return each_; }
-  schedules::closer_look closer() const { return shared_.closer_look_at(shape_, each_); }
+  schedules::closer_look closer() const { return shared_.closer_look_at(shape_, bytes_, each_, segment_); }
 
  private:
   const schedules::algorithm_arguments shape_;
+  const std::size_t bytes_, segment_;
   schedules::path_costs each_;
   const contention shared_;
 };

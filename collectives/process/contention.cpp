@@ -2,7 +2,6 @@
 #include "contention.hpp"
 
 #include <weft/choice/network_costs.hpp>
-#include <weft/process/process.hpp>
 
 namespace weft::detail {
 
@@ -10,20 +9,18 @@ struct contention::network {
   simulator::priced_network priced;
 };
 
-contention::contention(const among& these, const tuning& measured, const choice_request& of, double work)
-    : these_(these), of_(of) {
-  if (these.groups.farthest < schedules::road::fabric || these.groups.machine.empty()) return;
-  known_ = std::make_unique<const network>(
-      network{priced(these.host.network(), these.groups, measured.machine, work, these.host.settings().connections)});
+contention::contention(const topology::network& from, const rank_groups& groups, const schedules::machine_costs& costs,
+                       double combine, int connections) {
+  if (groups.farthest < schedules::road::fabric || groups.machine.empty()) return;
+  known_ = std::make_unique<const network>(network{priced(from, groups, costs, combine, connections)});
 }
 contention::~contention() = default;
 
-schedules::closer_look contention::closer_look_at(const schedules::algorithm_arguments& shape,
-                                                  const schedules::path_costs& each) const {
+schedules::closer_look contention::closer_look_at(const schedules::algorithm_arguments& shape, std::size_t bytes,
+                                                  const schedules::path_costs& each, std::size_t segment) const {
   if (!is_known()) return nullptr;
-  return [this, &shape, &each](const schedules::prediction& by_formula, double worth) {
-    const simulator::formula_call call{shape, of_.bytes, each, these_.selection.segment};
-    return simulator::predict(by_formula, call, known_->priced, worth).predicted;
+  return [this, &shape, bytes, &each, segment](const schedules::prediction& by_formula, double worth) {
+    return simulator::predict(by_formula, {shape, bytes, each, segment}, known_->priced, worth).predicted;
   };
 }
 

@@ -2,9 +2,12 @@
 // Messages that share the links of a network, as the choice of an algorithm sees them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
-#include <weft/process/choosing.hpp>
+#include <weft/choice/rank_groups.hpp>
+#include <weft/schedules/machine_costs.hpp>
 #include <weft/schedules/selection.hpp>
+#include <weft/topology/network.hpp>
 
 namespace weft::detail {
 
@@ -12,22 +15,22 @@ namespace weft::detail {
 /// (simulator/network_prediction.hpp). Built without the simulator weft knows of none.
 class contention {
  public:
-  /// What is given outlives this. `work`: seconds to combine a byte, or to copy it.
-  contention(const among& these, const tuning& measured, const choice_request& of, double work);
+  /// As of priced() in choice/network_costs.hpp: between nodes.
+  contention(const topology::network& from, const rank_groups& groups, const schedules::machine_costs& costs,
+             double combine, int connections);
   ~contention();
   contention(const contention&) = delete;
   contention& operator=(const contention&) = delete;
 
   /// Else formulas say all.
   bool is_known() const noexcept { return known_ != nullptr; }
-  /// Null where it is not known; else it uses this and what is given.
-  schedules::closer_look closer_look_at(const schedules::algorithm_arguments& shape,
-                                        const schedules::path_costs& each) const;
+  /// Of a call of so many bytes, in segments of at most so many; null where nothing is known. It uses this and what is
+  /// given.
+  schedules::closer_look closer_look_at(const schedules::algorithm_arguments& shape, std::size_t bytes,
+                                        const schedules::path_costs& each, std::size_t segment) const;
 
  private:
   struct network;
-  const among& these_;
-  const choice_request& of_;
   std::unique_ptr<const network> known_;
 };
 

@@ -6,11 +6,11 @@ namespace weft::detail {
 
 struct contention::network {};
 
-contention::contention(const among& these, const tuning&, const choice_request& of, double) : these_(these), of_(of) {}
+contention::contention(const topology::network&, const rank_groups&, const schedules::machine_costs&, double, int) {}
 contention::~contention() = default;
 
-schedules::closer_look contention::closer_look_at(const schedules::algorithm_arguments&,
-                                                  const schedules::path_costs&) const {
+schedules::closer_look contention::closer_look_at(const schedules::algorithm_arguments&, std::size_t,
+                                                  const schedules::path_costs&, std::size_t) const {
   return nullptr;
 }
 
