@@ -98,35 +98,29 @@ std::string take_name(fabric::address& named) {
   return name;
 }
 
-/// A node's processes, and the CPUs that they may run on together.
-struct shared_cpus {
-  int processes = 0;
-  topology::cpu_set cpus;
-};
-
-std::map<std::string_view, shared_cpus> cpus_of_nodes(std::span<const fabric::process_record> records) {
-  std::map<std::string_view, shared_cpus> nodes;
+/// On the node where that is the most; 1 at the least.
+double most_processes_a_cpu(std::span<const fabric::process_record> records) {
+  struct on_node {
+    int processes = 0;
+    topology::cpu_set cpus;
+  };
+  std::map<std::string_view, on_node> nodes;
   for (const fabric::process_record& each : records) {
-    shared_cpus& its = nodes[each.host.node];
+    on_node& its = nodes[each.host.node];
     ++its.processes;
     its.cpus = its.cpus | each.cpus;
   }
-  return nodes;
-}
-
-/// On the node where that is the most; 1 at the least.
-double most_processes_a_cpu(std::span<const fabric::process_record> records) {
   double most = 1;
-  for (const auto& [name, its] : cpus_of_nodes(records))
-    most = std::max(most, its.processes / std::max(1.0, double(its.cpus.size())));
+  for (const auto& [name, its] : nodes) most = std::max(most, its.processes / std::max(1.0, double(its.cpus.size())));
   return most;
 }
 
-/// What so many threads of each process have on the node of `self`.
-backoff::cores cores_of_threads(std::span<const fabric::process_record> records, const fabric::process_record& self,
-                                int threads) {
-  const shared_cpus here = cpus_of_nodes(records)[self.host.node];
-  return here.processes * threads <= here.cpus.size() ? backoff::cores::one_each : backoff::cores::may_be_shared;
+/// Whether so many threads of this process are alone on CPUs to which no other process of its node may go.
+bool are_alone(std::span<const fabric::process_record> records, std::size_t self, int threads) {
+  const fabric::process_record& mine = records[self];
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (i != self && records[i].host.node == mine.host.node && records[i].cpus.intersects(mine.cpus)) return false;
+  return threads <= mine.cpus.size();
 }
 
 }  // namespace
@@ -152,9 +146,10 @@ void process::connect(membership& member) {
   calls_ = std::make_unique<started_calls>(*messages_, settings_.fiber_stack, budget_);
   roll_->set_calls(*calls_);
   const int threads = workers_ + (settings_.progress == progress_mode::thread ? 1 : 0);
-  const auto& self = records[static_cast<std::size_t>(rendezvous_->process())];
+  const bool alone = (workers_ == 1 || std::ssize(worker_cpus_) == workers_) &&
+                     are_alone(records, static_cast<std::size_t>(rendezvous_->process()), threads);
   progress_ = std::make_unique<progress>(*calls_, steady_clock_source(), sleep_times{},
-                                         cores_of_threads(records, self, threads));
+                                         alone ? backoff::cores::one_each : backoff::cores::may_be_shared);
   still_missing_.store(rendezvous_->processes() - 1);
   if (monitor_ != nullptr) watch(member, records);
   if (door) share_memory(member, records, *door, deadline);
