@@ -8,28 +8,33 @@
 
 #include "weft/kernels/types.hpp"
 
+// Without these options neither has a value.
+#ifndef WEFT_KERNEL_TYPES
+#define WEFT_KERNEL_TYPES
+#endif
+#ifndef WEFT_KERNEL_OPERATORS
+#define WEFT_KERNEL_OPERATORS
+#endif
+
 namespace weft::kernels {
 
-constexpr bool is_kept([[maybe_unused]] type element) noexcept {
-#ifdef WEFT_KERNEL_TYPES
-  using enum type;
-  for (const type each : {WEFT_KERNEL_TYPES})
-    if (each == element) return true;
-  return false;
-#else
-  return true;
-#endif
+namespace detail {
+/// None: all are kept.
+template <class E>
+constexpr bool is_among(std::initializer_list<E> kept, E wanted) noexcept {
+  for (const E each : kept)
+    if (each == wanted) return true;
+  return kept.size() == 0;
 }
+}  // namespace detail
 
-constexpr bool is_kept([[maybe_unused]] operation combined_by) noexcept {
-#ifdef WEFT_KERNEL_OPERATORS
+constexpr bool is_kept(type element) noexcept {
+  using enum type;
+  return detail::is_among<type>({WEFT_KERNEL_TYPES}, element);
+}
+constexpr bool is_kept(operation combined_by) noexcept {
   using enum operation;
-  for (const operation each : {WEFT_KERNEL_OPERATORS})
-    if (each == combined_by) return true;
-  return false;
-#else
-  return true;
-#endif
+  return detail::is_among<operation>({WEFT_KERNEL_OPERATORS}, combined_by);
 }
 
 /// Of some type whose elements are integers, bits or truth values of so many bytes.

@@ -180,8 +180,7 @@ void meeting::leave(std::size_t index) noexcept {
   worker& at = workers_[worker_of(index)];
   if (at.seats.size() == 1) return;
   // acq_rel: as in failed(). Where all have come their call is over, since this rank leaves, and who has come for the
-  // next is left to release(). Where another has left before, those that had come have been woken, and none waits
-  // since.
+  // next is left to release(). Where another has left before, those that had come have been woken, and none waits since.
   const std::uint32_t before = at.arrived.fetch_or(left, std::memory_order_acq_rel);
   const std::uint32_t come = before & ~(broken | left);
   if ((before & left) == 0 && come != 0 && come < at.seats.size()) wake_all(at);

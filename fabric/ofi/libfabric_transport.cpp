@@ -90,7 +90,7 @@ class libfabric_transport final : public transport {
   }
 
   std::vector<std::uint64_t> settle_connections() override {
-    if (!speaks_ip()) return {};
+    if (!speaks_ip(endpoint_.info())) return {};
     const std::vector<std::uint32_t> frames = names_of_connections_to(all(&libfabric_endpoint::frames_of));
     const std::vector<address> others = all(&libfabric_endpoint::payloads_of);
     if (endpoint_.has_two()) limit_unsent(endpoint_.payloads_of(local_address()), others, most_unsent);
@@ -102,7 +102,7 @@ class libfabric_transport final : public transport {
   }
 
   void cut(int peer, std::uint64_t their_end) noexcept override {
-    if (!speaks_ip()) return;
+    if (!speaks_ip(endpoint_.info())) return;
     try {
       const address own = endpoint_.local_address(), &theirs = addresses_[static_cast<std::size_t>(peer)];
       break_connection(endpoint_.payloads_of(own), endpoint_.payloads_of(theirs),
@@ -164,11 +164,6 @@ class libfabric_transport final : public transport {
     std::vector<address> parts;
     for (const address& each : addresses_) parts.push_back((endpoint_.*part)(each));
     return parts;
-  }
-
-  bool speaks_ip() const noexcept {
-    const std::uint32_t format = endpoint_.info().addr_format;
-    return format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6;
   }
 
   bool accepted(ssize_t result, const char* call) const {

@@ -64,9 +64,7 @@ std::vector<std::string> local_addresses() {
   return found;
 }
 
-bool is_tried(std::string_view provider) {
-  return std::ranges::find(tried, provider, &provider_traits::name) != std::end(tried);
-}
+bool is_tried(std::string_view provider) { return !traits_of(provider).name.empty(); }
 
 bool is_refused(std::string_view provider, unsafe_providers unsafe) {
   return *traits_of(provider).harm != '\0' && unsafe == unsafe_providers::refused;
@@ -125,11 +123,6 @@ std::string address_text(const fi_info& info) {
     default:
       return "";
   }
-}
-
-/// Whether it is found by the address of an interface; others have addresses of their own.
-bool speaks_ip(const fi_info& info) {
-  return info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN || info.addr_format == FI_SOCKADDR_IN6;
 }
 
 /// Whether it is exactly that provider, with the order that messages need.
@@ -210,6 +203,10 @@ std::vector<provider_candidate> list_candidates(const fi_info* chosen, const std
 }  // namespace
 
 void info_deleter::operator()(fi_info* info) const noexcept { libfabric().freeinfo(info); }
+
+bool speaks_ip(const fi_info& info) noexcept {
+  return info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN || info.addr_format == FI_SOCKADDR_IN6;
+}
 
 const provider_traits& traits_of(std::string_view provider) {
   const auto found = std::ranges::find(tried, provider, &provider_traits::name);

@@ -256,5 +256,5 @@ TEST_CASE("whatever the limit, a call passes or throws, and nothing hangs") {
     ++(any ? refused : passed);
   }
   CHECK(passed > 0);
-  CAPTURE(refused);
+  CHECK(refused > 0);
 }

@@ -153,8 +153,8 @@ int main(int argc, char** argv) try {
   if (!trap_system_calls()) return std::puts("this kernel cannot show a process its system calls"), 77;
   weft::runtime runtime(argc, argv);
   const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
-  const bool are_enough = ::sysconf(_SC_NPROCESSORS_ONLN) > 1;  // of the jobs that are asked for it
-  const bool own_cores = are_enough && argc > 2 && std::string_view(argv[2]) == "own-cores";
+  const bool has_two_cpus = ::sysconf(_SC_NPROCESSORS_ONLN) > 1;  // more than that is not asked for
+  const bool own_cores = has_two_cpus && argc > 2 && std::string_view(argv[2]) == "own-cores";
   std::atomic<bool> all{true};
   runtime.run([&](weft::communicator& world) {
     this_thread_runs_ranks();

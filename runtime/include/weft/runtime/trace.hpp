@@ -31,7 +31,7 @@ enum class road : std::uint8_t { none, node, process, messages };
 struct record {
   ticks begin = 0, end = 0;
   const char* name = nullptr;
-  const char* detail = nullptr;                  ///< a call's algorithm, a kernel's type; null: not known
+  const char* detail = nullptr;  ///< a call's algorithm, a kernel's type; null: not known
   std::uint64_t communicator = no_communicator;  ///< of a kernel: its address; 0: an operator of the caller's
   std::uint64_t bytes = 0;
   std::uint32_t number = no_number;  ///< a collective's sequence; of a message's tag the lower half

@@ -180,7 +180,9 @@ class meeting final : public fabric::failure_listener {
   void free_scratch() noexcept;
   void seat_by_worker();
   /// Of the rank on a seat.
-  int rank_in_job(std::size_t index) const noexcept { return members_->world[static_cast<std::size_t>(ranks_[index])]; }
+  int rank_in_job(std::size_t index) const noexcept {
+    return members_->world[static_cast<std::size_t>(ranks_[index])];
+  }
   void refuse(const std::string& why);
   void follow(const fabric::participant& member);
   void failed() noexcept override;

@@ -18,6 +18,9 @@ struct info_deleter {
 /// What fi_getinfo returned.
 using provider_info = std::unique_ptr<fi_info, info_deleter>;
 
+/// Whether the provider's addresses are those of interfaces; others make some of their own.
+bool speaks_ip(const fi_info& info) noexcept;
+
 /// Something that libfabric offers here, and why it was not taken.
 struct provider_candidate {
   std::string provider;  ///< as libfabric names it: "net", "tcp;ofi_rxm"
@@ -60,7 +63,7 @@ struct provider_traits {
   const char* warning = "";  ///< to its user
   const char* harm = "";     ///< what it can do, for which it is not taken unless that is wanted all the same
 };
-/// Of one that weft has not been tried with: the usual.
+/// Of one that weft has not been tried with: the usual, without a name.
 const provider_traits& traits_of(std::string_view provider);
 
 /// The providers that weft has been tried with, in the order of preference.
@@ -80,8 +83,8 @@ std::string check_address(const std::string& address);
 /// Whether providers that can do harm are taken.
 enum class unsafe_providers : bool { refused, taken };
 
-/// Finds provider `requested` (empty: the default), whichever libfabric has, on the interface that has `bind_address`, a
-/// numeric IPv4 or IPv6 address (empty: 127.0.0.1); an outside interface is taken only when its address is given. One
+/// Finds provider `requested` (empty: the default), whichever libfabric has, on the interface that has `bind_address`,
+/// a numeric IPv4 or IPv6 address (empty: 127.0.0.1); an outside interface is taken only when its address is given. One
 /// whose addresses are not IP's, as shm and those of NICs, takes the first of its devices. Throws weft::error:
 /// errc::no_provider for a name that is unknown, not to be had here or refused, with those that are;
 /// errc::invalid_argument for an address that no interface of this machine has, with those that some have.
