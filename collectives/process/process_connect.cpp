@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a process joins its job: what it exchanges with the others before any of them may talk.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -115,9 +117,11 @@ double most_processes_a_cpu(std::span<const fabric::process_record> records) {
   return most;
 }
 
-/// Whether so many threads of this process are alone on CPUs to which no other process of its node may go.
-bool are_alone(std::span<const fabric::process_record> records, std::size_t self, int threads) {
+/// Whether this process has been bound to some of its node's CPUs, where so many threads have one each and no other
+/// process of the job may go.
+bool has_own_cpus(std::span<const fabric::process_record> records, std::size_t self, int threads) {
   const fabric::process_record& mine = records[self];
+  if (mine.cpus.size() >= ::sysconf(_SC_NPROCESSORS_ONLN)) return false;  // other programs are there as well
   for (std::size_t i = 0; i < records.size(); ++i)
     if (i != self && records[i].host.node == mine.host.node && records[i].cpus.intersects(mine.cpus)) return false;
   return threads <= mine.cpus.size();
@@ -147,7 +151,7 @@ void process::connect(membership& member) {
   roll_->set_calls(*calls_);
   const int threads = workers_ + (settings_.progress == progress_mode::thread ? 1 : 0);
   const bool alone = (workers_ == 1 || std::ssize(worker_cpus_) == workers_) &&
-                     are_alone(records, static_cast<std::size_t>(rendezvous_->process()), threads);
+                     has_own_cpus(records, static_cast<std::size_t>(rendezvous_->process()), threads);
   progress_ = std::make_unique<progress>(*calls_, steady_clock_source(), sleep_times{},
                                          alone ? backoff::cores::one_each : backoff::cores::may_be_shared);
   still_missing_.store(rendezvous_->processes() - 1);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes of one node that meet in the memory that they share. Each is a thread here, with a mapping of its own.
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 #include <random>
 #include <thread>
 #include <weft/fabric/arena.hpp>
+#include <weft/topology/affinity.hpp>
 
 #include "barriers.hpp"
 #include "node_cases.hpp"
+#include "open_process.hpp"
 #include "sanitized.hpp"
 #include "thorough.hpp"
 
@@ -124,6 +127,22 @@ TEST_CASE("without memory for the arena the job goes on by messages", "[node]") 
     call_anything(world, 20, seed_of_this_run() + 2);
   });
   ::setrlimit(RLIMIT_FSIZE, &before);
+}
+
+TEST_CASE("waits spin on where each process is bound to CPUs of its own, and nowhere else", "[node]") {
+  const weft::topology::cpu_set given = weft::topology::this_thread_binding();
+  const bool bound = GENERATE(true, false);
+  auto what = small_job(2);
+  what.settings.progress = weft::progress_mode::caller;
+  if (GENERATE(true, false)) what.nodes = {"a", "b"};
+  const auto failures = run_members(what, [&](int process, weft::detail::membership member) {
+    if (bound) weft::topology::bind_this_thread({process == 0 ? given.first() : given.last()});
+    open_process joined(std::move(member));
+    const bool apart = !what.nodes.empty() || (bound && given.size() > 1);
+    const bool alone = apart && (bound ? 1 : given.size()) < ::sysconf(_SC_NPROCESSORS_ONLN);
+    expect((joined.host.moved_by().cores() == weft::backoff::cores::one_each) == alone, "cores of their own: ", alone);
+  });
+  for (const std::exception_ptr& each : failures) CHECK(text_of(each) == "no error");
 }
 
 TEST_CASE("collectives through the arena and messages of every other form take turns", "[node]") {
