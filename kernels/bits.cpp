@@ -10,6 +10,7 @@
 
 #include "arrays-inl.hpp"
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -103,10 +104,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(choose_bits);
-
 combine_function bits_function(operation combined_by, type element) {
-  return HWY_DYNAMIC_DISPATCH(choose_bits)(combined_by, size_of(element));
+  return WEFT_BEST(choose_bits)(combined_by, size_of(element));
 }
 
 }  // namespace weft::kernels

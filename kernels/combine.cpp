@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "kept.hpp"
 #include "streaming.hpp"
 
@@ -65,9 +66,7 @@ combine_function combine(operation combined_by, type element) {
   return function;
 }
 
-HWY_EXPORT(target_name);
-
-std::string_view instruction_set() noexcept { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+std::string_view instruction_set() noexcept { return WEFT_BEST(target_name)(); }
 
 }  // namespace weft::kernels
 #endif

@@ -10,6 +10,7 @@
 
 #include "arrays-inl.hpp"
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -94,10 +95,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(choose_float_order);
-
 combine_function float_order_function(operation combined_by, type element) {
-  return HWY_DYNAMIC_DISPATCH(choose_float_order)(combined_by, element);
+  return WEFT_BEST(choose_float_order)(combined_by, element);
 }
 
 }  // namespace weft::kernels

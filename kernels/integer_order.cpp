@@ -10,6 +10,7 @@
 
 #include "arrays-inl.hpp"
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,10 +73,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(choose_integer_order);
-
 combine_function integer_order_function(operation combined_by, type element) {
-  return HWY_DYNAMIC_DISPATCH(choose_integer_order)(combined_by, element);
+  return WEFT_BEST(choose_integer_order)(combined_by, element);
 }
 
 }  // namespace weft::kernels

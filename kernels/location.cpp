@@ -11,6 +11,7 @@
 
 #include "arrays-inl.hpp"
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,10 +98,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(choose_location);
-
 combine_function location_function(operation combined_by, type element) {
-  return HWY_DYNAMIC_DISPATCH(choose_location)(combined_by, element);
+  return WEFT_BEST(choose_location)(combined_by, element);
 }
 
 }  // namespace weft::kernels

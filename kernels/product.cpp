@@ -9,6 +9,7 @@
 
 #include "arithmetic-inl.hpp"
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -73,9 +74,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(choose_product);
-
-combine_function product_function(type element) { return HWY_DYNAMIC_DISPATCH(choose_product)(element); }
+combine_function product_function(type element) { return WEFT_BEST(choose_product)(element); }
 
 }  // namespace weft::kernels
 #endif

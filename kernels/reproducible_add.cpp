@@ -19,6 +19,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "instruction_sets.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
 namespace HWY_NAMESPACE {
@@ -249,16 +251,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(add_floats);
-HWY_EXPORT(add_doubles);
-
 namespace {
 
 void add(std::span<const float> summands, reproducible<float>& to) {
-  HWY_DYNAMIC_DISPATCH(add_floats)(summands.data(), summands.size(), to);
+  WEFT_BEST(add_floats)(summands.data(), summands.size(), to);
 }
 void add(std::span<const double> summands, reproducible<double>& to) {
-  HWY_DYNAMIC_DISPATCH(add_doubles)(summands.data(), summands.size(), to);
+  WEFT_BEST(add_doubles)(summands.data(), summands.size(), to);
 }
 
 }  // namespace

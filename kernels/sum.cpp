@@ -7,6 +7,7 @@
 
 #include "arithmetic-inl.hpp"
 #include "families.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/scalar_operators.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,9 +39,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
-HWY_EXPORT(choose_sum);
-
-combine_function sum_function(type element) { return HWY_DYNAMIC_DISPATCH(choose_sum)(element); }
+combine_function sum_function(type element) { return WEFT_BEST(choose_sum)(element); }
 
 }  // namespace weft::kernels
 #endif

@@ -2,32 +2,35 @@
 // Runs a test on every instruction set that this machine has and the kernels were built for.
 #pragma once
 
-#include <hwy/targets.h>
-
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "catch.hpp"
+#include "instruction_sets.hpp"
 #include "weft/kernels/types.hpp"
 
 namespace weft_test {
 
-inline void choose_targets(std::int64_t targets) {
-  hwy::SetSupportedTargetsForTest(targets);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+/// The instruction sets that kernels are built for and that run here, the best first.
+inline std::vector<std::int64_t> targets_here() {
+  std::vector<std::int64_t> found;
+  for (std::int64_t left = weft::kernels::supported_targets() & HWY_TARGETS; left != 0; left &= left - 1)
+    found.push_back(left & -left);
+  return found;
 }
 
 /// Calls `body` once for each instruction set, with `combine` choosing that one; the best is chosen again afterwards.
 template <class Body>
 void on_every_target(Body body) {
   struct restore {
-    ~restore() { choose_targets(0); }
+    ~restore() { weft::kernels::chosen_targets().Update(weft::kernels::supported_targets()); }
   } restore_at_end;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    choose_targets(target);
+  for (const std::int64_t target : targets_here()) {
+    weft::kernels::chosen_targets().Update(target);
     const std::string instruction_set = hwy::TargetName(target);
     INFO("instruction set " << instruction_set);
     body(instruction_set);

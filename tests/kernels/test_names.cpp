@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstdint>
@@ -76,13 +75,18 @@ TEST_CASE("an operator that a type does not have is refused with those that ther
 }
 
 TEST_CASE("the best instruction set of the machine is chosen and named") {
-  const auto targets = hwy::SupportedAndGeneratedTargets();
-#if HWY_ARCH_X86
-  CHECK(instruction_set() == hwy::TargetName(targets.front()));  // the best has the lowest bit and comes first
-#else
-  // Among the SVE targets Highway 1.0.3 may take the one for any length of vectors.
-  CHECK(std::any_of(targets.begin(), targets.end(),
-                    [](std::int64_t target) { return instruction_set() == hwy::TargetName(target); }));
-#endif
+  CHECK(instruction_set() == hwy::TargetName(weft_test::targets_here().front()));
   weft_test::on_every_target([](const std::string& expected) { CHECK(instruction_set() == expected); });
+}
+
+TEST_CASE("the processor is found to have what Highway's library finds") {
+#if HWY_ARCH_X86
+  constexpr std::int64_t asked = HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL;
+#elif HWY_ARCH_ARM_A64
+  constexpr std::int64_t asked = HWY_NEON | HWY_SVE | HWY_SVE2;
+#else
+  constexpr std::int64_t asked = HWY_STATIC_TARGET;
+#endif
+  CHECK((supported_targets() & asked) == (hwy::SupportedTargets() & asked));
+  CHECK((supported_targets() & HWY_STATIC_TARGET) != 0);
 }

@@ -57,7 +57,7 @@ apt-get update -qq
 apt-get install -qq --no-install-recommends ./libweft1_*.deb ./weft_*.deb
 weft --version  # before there are any development files
 apt-get install -qq --no-install-recommends ./libweft-dev_*.deb g++ pkgconf cmake make libboost-context-dev libhwloc-dev \
-  libhwy-dev nettle-dev libcli11-dev nlohmann-json3-dev python3-cffi python3-numpy python3-setuptools python3-pip \
+  nettle-dev libcli11-dev nlohmann-json3-dev python3-cffi python3-numpy python3-setuptools python3-pip \
   python3-venv python3-wheel
 
 g++ -std=c++20 examples/hello.cpp $(pkg-config --cflags --libs weft) -o hello
