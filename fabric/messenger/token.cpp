@@ -15,9 +15,11 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 
 }  // namespace
 
+bool token::prepare_process() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+
 void token::give_to_this_thread() noexcept {
 #if !defined(__SANITIZE_THREAD__)  // which does not know that barrier
-  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) return;
+  if (!prepare_process()) return;
   acquire();
   if (!was_given_) owner_.store(this_thread(), std::memory_order_relaxed);  // relaxed: for this thread, or a hint
   was_given_ = true;

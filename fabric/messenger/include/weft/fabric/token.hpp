@@ -52,6 +52,10 @@ class token {
     held_.store(false, std::memory_order_release);
   }
 
+  /// Tells the system that this process uses that barrier; false where there is none. Once a process has several
+  /// threads the first time takes some 13 ms: until all processors have seen it. Before that it takes a microsecond.
+  static bool prepare_process() noexcept;
+
   /// From now on it is the calling thread's, if it has never been anybody's and the system has that barrier. The token
   /// is free, or another thread's for a moment.
   void give_to_this_thread() noexcept;
