@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -273,13 +274,39 @@ class Links(Jobs):
         self.assertRegex(err, r"use eth1 10\.78\.0\.\d/24 no more")
 
 
+class WithoutLauncher(Jobs):
+    """By a second network, whose interface one of the hosts has not yet when the job begins."""
+
+    def test_an_interface_that_comes_up_late_is_waited_for(self):
+        HOSTS.add_link("eth3", "10.80.0")
+        HOSTS.ip("wfn1", "link", "set", "eth3", "down")
+        HOSTS.ip("wfn1", "addr", "flush", "dev", "eth3")
+        with tempfile.TemporaryDirectory() as folder:
+            secret, job = pathlib.Path(folder, "secret"), pathlib.Path(folder, "job")
+            secret.touch(mode=0o600)
+            secret.write_text("known-to-the-job-alone")
+            job.write_text(f"weft.hosts=10.80.0.1,10.80.0.2,10.80.0.3 weft.secret={secret}")
+            variables = os.environ | {"WEFT_JOB": "static", "WEFT_JOB_FILE": str(job)}
+            ranks = [subprocess.Popen(hosts.on(host, PROGRAM, "meet"), env=variables, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                     for host in hosts.NAMES]
+            time.sleep(3)
+            self.assertEqual([rank.poll() for rank in ranks], [None] * len(ranks))
+            HOSTS.ip("wfn1", "addr", "add", "10.80.0.2/24", "dev", "eth3")
+            time.sleep(1)
+            HOSTS.ip("wfn1", "link", "set", "eth3", "up")
+            said = [rank.communicate(timeout=30) for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0] * len(ranks), said)
+        self.assertEqual("".join(out for out, _ in said), "3 ranks\n")
+
+
 if WHY := hosts.missing() or STARTER.missing():
     print("skipped: " + WHY)
     sys.exit(77)
 HOSTS = hosts.Hosts()
 try:
     # To the rest other launchers make no difference.
-    more = {"weft": [Interfaces, Links], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}
+    more = {"weft": [Interfaces, Links, WithoutLauncher], "hydra": [Settings, Interfaces], "slurm-weft": [Switches]}
     classes = [EveryLauncher, *more.get(LAUNCHER, [])]
     cases = map(unittest.defaultTestLoader.loadTestsFromTestCase, classes)
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(cases))
