@@ -118,7 +118,7 @@ communicator_state::communicator_state(process& hosting, std::shared_ptr<rank_id
                                         })),
       seat(here->seat_of(rank)),
       objects_(hosting.budget(), objects_of_communicator, "a communicator"),
-      joined_(std::make_unique<fabric::participant>(here->members(), rank)),
+      joined_(std::make_unique<fabric::participant>(here->members(), rank, here->between().size() == 1)),
       member(*joined_),
       plans(hosting.plan_bytes(), hosting.budget()),
       selection(hosting.selection()),

@@ -166,9 +166,11 @@ struct communicator_state {
   known_calls known;                          ///< the latest that blocked
   schedules::selection_parameters selection;  ///< the job's, unless a tool asks for another algorithm
   choices_made choices;
-  const bool tries;  ///< those that are made often by messages try what is near the choice
-  std::unordered_map<choice_request, tried_by_messages, choice_hash> tried;
+  const bool tries;    ///< those that are made often by messages try what is near the choice
   const bool watches;  ///< those by an algorithm that goes by when ranks come
+  bool freed = false;  ///< the caller has no communicator for it any more
+  std::uint32_t next_agreement = 0;
+  std::unordered_map<choice_request, tried_by_messages, choice_hash> tried;
   std::unordered_map<choice_request, watched_calls, choice_hash> watched;
   std::vector<std::shared_ptr<agreed_times>> looks_away;  ///< of calls that were started
   const schedules::algorithm* goes_by = nullptr;  ///< the latest call by messages that was not noted; null: not known
@@ -185,11 +187,9 @@ struct communicator_state {
   /// Of a grid: the same rank of the communicator for messages between neighbours, and the other way around. Both are
   /// broken together.
   std::weak_ptr<communicator_state> beside;
-  bool freed = false;  ///< the caller has no communicator for it any more
   trace::recorder* const records = host.records();
-  sole_call collecting;  ///< a collective, or making a plan
-  sole_call agreeing;    ///< with the living
-  std::uint32_t next_agreement = 0;
+  sole_call collecting;         ///< a collective, or making a plan
+  sole_call agreeing;           ///< with the living
   awaited_agreement agreement;  ///< the latest
 
  private:

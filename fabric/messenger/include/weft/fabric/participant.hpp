@@ -27,11 +27,14 @@ class failure_listener {
 };
 
 /// The collectives that a rank took part in without messages of its own: written by that rank, for whoever has a
-/// message of another collective for it. It may have left several before another rank comes to the first of them.
+/// message of another collective for it. It may have left several before another rank comes to the first of them. Of
+/// ranks of one process, who have no such messages, the latest is kept, for who looks at them.
 class silent_calls {
  public:
+  explicit silent_calls(bool in_one_process) : several_(in_one_process ? nullptr : std::make_unique<calls>()) {}
+
   void enter(std::uint32_t sequence, std::uint64_t fingerprint) noexcept {
-    call& its = latest_[sequence % kept];
+    call& its = several_ != nullptr ? (*several_)[sequence % kept] : latest_;
     // release, all three: who sees one of these writes sees those before it; so who finds this fingerprint does not
     // then find the sequence of the call before.
     its.sequence.store(none, std::memory_order_release);
@@ -40,7 +43,7 @@ class silent_calls {
   }
   /// The fingerprint of number `sequence`, if that is one of the latest.
   std::optional<std::uint64_t> find(std::uint32_t sequence) const noexcept {
-    const call& its = latest_[sequence % kept];
+    const call& its = several_ != nullptr ? (*several_)[sequence % kept] : latest_;
     // acquire: each pairs with the release of what it found, and comes before the look behind it. Where the sequence is
     // the same in both, the fingerprint between them is its own.
     if (its.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;
@@ -56,7 +59,10 @@ class silent_calls {
     std::atomic<std::uint32_t> sequence{none};
     std::atomic<std::uint64_t> fingerprint{0};
   };
-  std::array<call, kept> latest_{};
+  using calls = std::array<call, kept>;
+
+  const std::unique_ptr<calls> several_;
+  call latest_;
 };
 
 /// The collectives that a rank began last with messages, by sequence: what it must agree on with the others. They take
@@ -97,7 +103,8 @@ class begun_collectives {
 /// Made by a communicator for its rank in this process, and known to the messenger from `join` to `leave`.
 class participant {
  public:
-  participant(std::shared_ptr<const group> all, int rank) : members(std::move(all)), rank(rank) {}
+  participant(std::shared_ptr<const group> all, int rank, bool in_one_process = false)
+      : members(std::move(all)), rank(rank), silent(in_one_process) {}
   participant(const participant&) = delete;
   participant& operator=(const participant&) = delete;
 
