@@ -18,9 +18,9 @@ struct registers {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-registers cpuid(unsigned leaf) noexcept {
+registers cpuid(unsigned leaf, unsigned part = 0) noexcept {
   registers found;
-  __get_cpuid_count(leaf, 0, &found.eax, &found.ebx, &found.ecx, &found.edx);
+  __get_cpuid_count(leaf, part, &found.eax, &found.ebx, &found.ecx, &found.edx);
   return found;
 }
 
@@ -52,6 +52,8 @@ std::int64_t detect() noexcept {
     return found;
   found |= HWY_AVX3_DL;
 #ifdef HWY_AVX3_ZEN4
+  constexpr unsigned bit_avx512bf16 = 1 << 5;
+  if (!has(cpuid(7, 1).eax, bit_avx512bf16)) return found;
   if (__builtin_cpu_is("amd")) found |= HWY_AVX3_ZEN4;
 #endif
 #ifdef HWY_AVX3_SPR
@@ -68,6 +70,10 @@ std::int64_t detect() noexcept {
   std::int64_t found = 0;
 #ifdef HWY_NEON_WITHOUT_AES
   found |= HWY_NEON_WITHOUT_AES;
+#endif
+#ifdef HWY_NEON_BF16
+  constexpr unsigned long all = HWCAP_AES | HWCAP_ASIMDHP | HWCAP_ASIMDDP;
+  if ((basic & all) == all && (more & HWCAP2_BF16) != 0) found |= HWY_NEON_BF16;
 #endif
   if ((basic & HWCAP_AES) != 0) found |= HWY_NEON;
   if ((basic & HWCAP_SVE) == 0) return found;
@@ -88,7 +94,7 @@ std::int64_t detect() noexcept { return 0; }
 
 }  // namespace
 
-std::int64_t supported_targets() noexcept { return detect() | HWY_STATIC_TARGET; }
+std::int64_t supported_targets() noexcept { return detect() | HWY_STATIC_TARGET | HWY_EMU128 | HWY_SCALAR; }
 
 hwy::ChosenTarget& chosen_targets() noexcept {
   static struct all : hwy::ChosenTarget {

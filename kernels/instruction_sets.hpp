@@ -9,8 +9,8 @@
 
 namespace weft::kernels {
 
-/// Of Highway's targets those that this processor and its system run: a bit each, the best has the lowest. The baseline
-/// is always one.
+/// Of Highway's targets those that this processor and its system run: a bit each, the best has the lowest. Among them
+/// are always the baseline and those without vectors.
 std::int64_t supported_targets() noexcept;
 
 /// Those from which WEFT_BEST takes: at first all that are supported. On any thread.

@@ -14,6 +14,7 @@
 #include <weft/fabric/messenger.hpp>
 #include <weft/fabric/process_record.hpp>
 #include <weft/fabric/provider.hpp>
+#include <weft/fabric/token.hpp>
 #include <weft/process/membership.hpp>
 #include <weft/runtime/error.hpp>
 #include <weft/runtime/launch.hpp>
@@ -222,9 +223,13 @@ membership join_described_job(options settings, launch_description job) {
 
 }  // namespace
 
-membership join_by_description(launch_description job) { return join_described_job({}, std::move(job)); }
+membership join_by_description(launch_description job) {
+  fabric::token::prepare_process();  // joining may start threads
+  return join_described_job({}, std::move(job));
+}
 
 membership join_by_environment(int& argc, char** argv) {
+  fabric::token::prepare_process();  // as above
   std::vector<std::string> warnings;
   options settings = parse_options(argc, argv, environ, warnings);
   for (const std::string& warning : warnings) std::fprintf(stderr, "%s\n", warning.c_str());

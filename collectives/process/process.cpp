@@ -7,7 +7,6 @@
 #include <weft/choice/schedule_builder.hpp>
 #include <weft/executor/execution.hpp>
 #include <weft/fabric/process_record.hpp>
-#include <weft/fabric/token.hpp>
 #include <weft/process/process.hpp>
 #include <weft/process/started_call.hpp>
 #include <weft/runtime/error.hpp>
@@ -45,12 +44,6 @@ constexpr std::chrono::seconds telling_time{1};
 /// Characters of a reason that is told to all.
 constexpr std::size_t longest_reason = 500;
 
-/// Does what takes long once there are threads.
-membership& before_threads(membership& member) noexcept {
-  fabric::token::prepare_process();
-  return member;
-}
-
 }  // namespace
 
 process::process(alone, membership& member)
@@ -67,7 +60,7 @@ process::process(alone, membership& member)
 
 // Where it does not get to the end it is destroyed all the same, since the other constructor has: the threads of the
 // monitor and of `progress_`, which answers others from the first loss on, use each other's.
-process::process(membership member) : process(alone{}, before_threads(member)) {
+process::process(membership member) : process(alone{}, member) {
   try {
     connect(member);
   } catch (const peer_lost&) {

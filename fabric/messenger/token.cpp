@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/membarrier.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,11 +16,13 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 
 }  // namespace
 
-bool token::prepare_process() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+void token::prepare_process() noexcept {
+  if (__libc_single_threaded) membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
 
 void token::give_to_this_thread() noexcept {
 #if !defined(__SANITIZE_THREAD__)  // which does not know that barrier
-  if (!prepare_process()) return;
+  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) return;
   acquire();
   if (!was_given_) owner_.store(this_thread(), std::memory_order_relaxed);  // relaxed: for this thread, or a hint
   was_given_ = true;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -249,9 +250,14 @@ TEST_CASE("without a lost process the others write what they have") {
   CAPTURE(lost);
   temporary_file file;
   job what = traced(file, 3);
+  std::latch others_are_behind_it(2);
   const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
     runtime.world().barrier();
-    if (process == lost) throw std::runtime_error("lost");
+    if (process == lost) {
+      others_are_behind_it.wait();
+      throw std::runtime_error("lost");
+    }
+    others_are_behind_it.count_down();
     try {
       for (;;) runtime.world().barrier();
     } catch (const weft::error&) {

@@ -290,6 +290,8 @@ class WithoutLauncher(Jobs):
             ranks = [subprocess.Popen(hosts.on(host, PROGRAM, "meet"), env=variables, stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                      for host in hosts.NAMES]
+            for rank in ranks:
+                self.addCleanup(rank.kill)
             time.sleep(3)
             self.assertEqual([rank.poll() for rank in ranks], [None] * len(ranks))
             HOSTS.ip("wfn1", "addr", "add", "10.80.0.2/24", "dev", "eth3")

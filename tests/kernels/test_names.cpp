@@ -81,11 +81,17 @@ TEST_CASE("the best instruction set of the machine is chosen and named") {
 
 TEST_CASE("the processor is found to have what Highway's library finds") {
 #if HWY_ARCH_X86
-  constexpr std::int64_t asked = HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL;
-#elif HWY_ARCH_ARM_A64
-  constexpr std::int64_t asked = HWY_NEON | HWY_SVE | HWY_SVE2;
+  std::int64_t asked = HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL;
+#ifdef HWY_AVX3_ZEN4
+  asked |= HWY_AVX3_ZEN4;
+#endif
+#ifdef HWY_AVX3_SPR
+  asked |= HWY_AVX3_SPR;
+#endif
+#elif HWY_ARCH_ARM_A64 && HWY_HAVE_RUNTIME_DISPATCH
+  const std::int64_t asked = HWY_SVE | HWY_SVE2;
 #else
-  constexpr std::int64_t asked = HWY_STATIC_TARGET;
+  const std::int64_t asked = HWY_STATIC_TARGET;
 #endif
   CHECK((supported_targets() & asked) == (hwy::SupportedTargets() & asked));
   CHECK((supported_targets() & HWY_STATIC_TARGET) != 0);

@@ -28,7 +28,7 @@ class failure_listener {
 
 /// The collectives that a rank took part in without messages of its own: written by that rank, for whoever has a
 /// message of another collective for it. It may have left several before another rank comes to the first of them. Of
-/// ranks of one process, who have no such messages, the latest is kept, for who looks at them.
+/// ranks of one process none leaves such a call before all have come to it: there the latest is enough.
 class silent_calls {
  public:
   explicit silent_calls(bool in_one_process) : several_(in_one_process ? nullptr : std::make_unique<calls>()) {}

@@ -52,9 +52,9 @@ class token {
     held_.store(false, std::memory_order_release);
   }
 
-  /// Tells the system that this process uses that barrier; false where there is none. Once a process has several
-  /// threads the first time takes some 13 ms: until all processors have seen it. Before that it takes a microsecond.
-  static bool prepare_process() noexcept;
+  /// Tells the system that this process will use that barrier, if the process has one thread: that takes a microsecond.
+  /// Where it has more the first `give_to_this_thread` says so, and waits some 13 ms until all processors have seen it.
+  static void prepare_process() noexcept;
 
   /// From now on it is the calling thread's, if it has never been anybody's and the system has that barrier. The token
   /// is free, or another thread's for a moment.
