@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "run_ranks.hpp"
+#include "sanitized.hpp"
 
 using namespace weft_test;
 using namespace weft::detail;
@@ -73,7 +74,9 @@ TEST_CASE("a job that measured combines rightly, by the same algorithm on every 
       const auto may_be_chosen = std::ranges::count_if(
           weft::schedules::algorithms_of(collective::allreduce),
           [&](const auto& how) { return by_messages(how) && weft::schedules::may_be_chosen(how, {}); });
-      expect(std::ranges::count_if(all, [&](const auto& each) { return by_messages(*each.how); }) == may_be_chosen,
+      // An emulator lets no process read another's memory, by which one of them goes.
+      expect(std::ranges::count_if(all, [&](const auto& each) { return by_messages(*each.how); }) ==
+                 may_be_chosen - (emulated ? 1 : 0),
              "every algorithm by messages that may be chosen");
       const auto chosen = choices::taken(world, of);
       const std::lock_guard lock(guard);
