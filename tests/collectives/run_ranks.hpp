@@ -25,7 +25,6 @@
 
 #include "catch.hpp"
 #include "expect.hpp"
-#include "sanitized.hpp"
 #include "seed.hpp"
 
 namespace weft_test {
@@ -57,8 +56,7 @@ struct job {
   std::vector<std::string> nodes;      ///< of each process; none: all are on this machine
   std::vector<std::string> switches;   ///< above the node of each process; none: not known
   std::shared_ptr<const weft::topology::machine> machine;  ///< what each node is said to be
-  /// After which the job hangs: the test program says so and ends.
-  std::chrono::seconds patience{slowed ? 240 : 60};
+  std::chrono::seconds patience{60};  ///< after which the job hangs: the test program says so and ends
 
   int ranks_in(std::size_t process) const { return ranks_of.empty() ? ranks_per_process : ranks_of[process]; }
   int ranks() const {
