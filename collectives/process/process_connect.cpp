@@ -186,7 +186,8 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
   if (!settings_.node || mine.size() < 2) return;
   auto shared = fabric::arena::join(mine, self, records, member.job, door, deadline, [this] { check_nobody_lost(); });
   arena_ = std::move(shared.memory);
-  if (arena_ != nullptr) arena_->count_in(budget_, fabric::messenger::frame_overhead + settings_.eager_limit);
+  const std::size_t longest = fabric::longest_at_once(settings_.eager_limit, settings_.credit);
+  if (arena_ != nullptr) arena_->count_in(budget_, fabric::messenger::frame_overhead + longest);
   if (arena_ != nullptr) boards_ = std::make_unique<fabric::arena_boards>(*arena_, self);
   if (arena_ == nullptr && self == mine[0])
     std::fprintf(stderr,

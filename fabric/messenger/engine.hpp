@@ -65,7 +65,7 @@ class engine final : private receiver {
   bool cancel(receive_operation& posted) noexcept;
   /// Throws the member's failure.
   std::optional<probed_message> probe(participant& member, int source, std::uint64_t tag, bool set_aside);
-  void discard(participant& member, std::uint64_t number) noexcept;
+  [[gnu::noinline]] void discard(participant& member, std::uint64_t number) noexcept;
   /// After one has begun, and others where there were `others`. A receive that waits for its message changes nothing
   /// that others look at, where they know that something is in flight.
   void finish_begun(const operation& begun, bool others) noexcept {
@@ -131,20 +131,20 @@ class engine final : private receiver {
   void release_messages(const participant& member, std::span<const planned_message> of) noexcept;
 
   // engine.cpp
-  bool take_all_submissions() noexcept;
-  void tell_ended() noexcept;
+  [[gnu::noinline]] bool take_all_submissions() noexcept;
+  [[gnu::noinline]] void tell_ended() noexcept;
   void note_needs() noexcept;
   bool needs_polls() const noexcept;
-  void begin_send(send_operation& send);
+  [[gnu::noinline]] void begin_send(send_operation& send);
   void begin_receive(receive_operation& receive);
-  void fail(operation& failed, std::exception_ptr failure) noexcept;
+  [[gnu::noinline]] void fail(operation& failed, std::exception_ptr failure) noexcept;
 
   // engine_matched.cpp: messages that meet their receives
   void send_home(send_operation& send);
   void deliver(receive_operation& receive, int source, std::uint64_t tag, const std::byte* message,
                std::size_t bytes) noexcept;
-  void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
-  void consume_aside(receive_operation& receive);
+  [[gnu::noinline]] void consume(receive_operation& receive, std::unique_ptr<unexpected_message> message);
+  [[gnu::noinline]] void consume_aside(receive_operation& receive);
   void drop(std::unique_ptr<unexpected_message> message) noexcept;
   void match(receive_operation& receive, unexpected_message* message);
   void fail_with(send_operation& send, const receive_operation& receive) noexcept;
@@ -155,7 +155,7 @@ class engine final : private receiver {
     fail_misfit(receive, source, bytes);
     return false;
   }
-  void fail_misfit(receive_operation& receive, int source, std::size_t bytes);
+  [[gnu::noinline]] void fail_misfit(receive_operation& receive, int source, std::size_t bytes);
 
   // engine_arrival.cpp: what comes from the transport
   void arrived(std::span<const std::byte> frame) override;
@@ -166,7 +166,7 @@ class engine final : private receiver {
   bool is_ours(const header& h) const noexcept;
   /// Whether `process` hosts that rank of the communicator.
   bool speaks_for(int process, const room& there, int rank) const noexcept;
-  void suspect_of_lie(int process, int rank);
+  [[gnu::noinline]] void suspect_of_lie(int process, int rank);
   void take(peer& from, const header& h, std::span<const std::byte> body);
   void take_or_fail(peer& from, const header& h, std::span<const std::byte> body) noexcept;
   void take_several(peer& from, std::span<const std::byte> frames);
@@ -178,7 +178,7 @@ class engine final : private receiver {
     bool collective = false;
     std::uint64_t fingerprint = 0;
   };
-  void store(peer& from, room& there, const arrival& its, std::span<const std::byte> body);
+  [[gnu::noinline]] void store(peer& from, room& there, const arrival& its, std::span<const std::byte> body);
   void take_envelope(peer& from, const header& h, std::span<const std::byte> body);
 
   // engine_departure.cpp, engine_landing.cpp, engine_orphans.cpp: long messages
@@ -192,7 +192,7 @@ class engine final : private receiver {
   void take_grant(peer& from, const header& h, std::span<const std::byte> body);
   void begin_collective_departure(send_operation& send, room& from);
   void attach(departure& granted, send_operation& send);
-  void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
+  [[gnu::noinline]] void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
   bool may_land_early(const peer& from) const noexcept;
   void take_ready(peer& from, const header& h);
   void post_pieces(landing& arriving);
@@ -233,7 +233,7 @@ class engine final : private receiver {
   static std::shared_ptr<const poison> read_poison(std::span<const std::byte> body);
 
   // engine_agreement.cpp: whether ranks call the same collectives
-  void note_collective(const operation& begun);
+  [[gnu::noinline]] void note_collective(const operation& begun);
   bool disagrees(room& here, std::uint64_t tag, std::uint64_t fingerprint, int source);
 
   // engine_inquiry.cpp: whether what ranks wait for will ever come
@@ -250,7 +250,7 @@ class engine final : private receiver {
   // engine_failure.cpp
   void lose(peer& gone, const std::string& why);
   void break_everything(const std::exception_ptr& failure) noexcept;
-  void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
+  [[gnu::noinline]] void cancel(operation& cancelled, const std::exception_ptr& failure) noexcept;
   void frame_failed(peer& from, const header& h, std::span<const std::byte> body) noexcept;
   bool face_troubles() noexcept;
   bool lose_suspects() noexcept;

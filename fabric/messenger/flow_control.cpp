@@ -93,6 +93,7 @@ void flow_control::start(std::span<const address> endpoints) {
     other->road = network_.is_near(other->process) ? message_counts::node_memory : message_counts::network;
     const bool far = other->road == message_counts::network && other->process != settings_.process;
     other->at_once = far ? at_once_ : settings_.eager_limit;
+    other->eager = other->road == message_counts::node_memory ? at_once_ : settings_.eager_limit;
     if (far && received_.bytes() == 0) {
       const std::size_t links = network_.limits().links;  // several take half as much again (links/)
       received_.grow(links == 1 ? receives : links * receives / 2 * 3, "the network's receive buffers");

@@ -73,7 +73,7 @@ class flow_control {
   }
   void end_poll() noexcept { in_poll_ = false; }
   bool drained() const noexcept;
-  void want_flush(peer& to);
+  [[gnu::noinline]] void want_flush(peer& to);
 
   static bool costs_credit(const header& h) noexcept;
   void take_credit(peer& from, const header& h);
@@ -114,11 +114,11 @@ class flow_control {
     return false;
   }
   /// A process that is lost unless something else explains it soon.
-  void suspect_connection(int process, std::string_view why) noexcept;
+  [[gnu::noinline]] void suspect_connection(int process, std::string_view why) noexcept;
   /// The exception that is handled has made a part of what passes between this process and `other` vanish, so one of
   /// the two must go. For want of memory it is this one: an agreement that it decided without the other one, before all
   /// hear of that, would be wrong.
-  void blame(peer& other) noexcept;
+  [[gnu::noinline]] void blame(peer& other) noexcept;
   /// Whether this process is lost, or about to be by its own doing. Then nothing that comes is taken any more.
   bool gives_up() const noexcept { return to(settings_.process).suspected || to(settings_.process).lost; }
 

@@ -47,7 +47,7 @@ bool flow_control::waits_for_poll(peer& to) const noexcept {
 
 void flow_control::send_eager(peer& to, send_operation& send) {
   to.note_short_message();
-  to.unheard |= send.bytes > settings_.eager_limit;
+  to.unheard |= send.bytes > to.eager;
   header h = head_for(message_kind::eager, send);
   const bool waits = send.may_wait && waits_for_poll(to);
   if (waits) {

@@ -71,7 +71,7 @@ void messenger::release(participant& member, std::span<const planned_message> ea
   engine_->release(member, each_run);
 }
 
-void messenger::post(operation& begun) {
+[[gnu::flatten]] void messenger::post(operation& begun) {
   if (!engine_->guard().try_acquire()) return engine_->left().add(begun);
   const bool others = engine_->take_submissions();
   engine_->begin(begun);
@@ -79,7 +79,7 @@ void messenger::post(operation& begun) {
   engine_->guard().release();
 }
 
-bool messenger::send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) {
+[[gnu::flatten]] bool messenger::send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) {
   if (!engine_->guard().try_acquire()) return false;
   if (engine_->take_submissions()) engine_->finish_ended();
   const bool sent = engine_->send_now(by, peer, tag, data);

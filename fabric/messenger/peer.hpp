@@ -61,7 +61,8 @@ struct peer {
   /// Bytes of the longest message that goes to it without asking while it is alone on its way, and of the longest
   /// vector of a collective whose messages always do. Both ends have the same.
   std::size_t at_once = 0;
-  bool unheard = false;       ///< it was sent one beyond the eager limit at once, and nothing has come from it since
+  std::size_t eager = 0;      ///< bytes of the longest message of a rank that always goes to it without asking
+  bool unheard = false;       ///< it was sent one beyond that at once, and nothing has come from it since
   bool may_be_asked = false;  ///< in the latest look: nothing that was to be sent to it waited
   bool connected = false;
   std::uint64_t their_end = 0;  ///< of the connection, where it opened that: for transport::cut

@@ -94,7 +94,7 @@ class rooms {
   }
 
  private:
-  room* find_or_make(const room_key& key);
+  [[gnu::noinline]] room* find_or_make(const room_key& key);
   static room_key offered_key(std::int32_t rank, std::uint64_t offered) noexcept {
     return {communicator_id(static_cast<std::uint64_t>(rank), offered), rank};
   }

@@ -39,8 +39,8 @@ class submissions {
   }
 
  private:
-  submission* take_all() noexcept;
-  void run_waiting() noexcept;
+  [[gnu::noinline]] submission* take_all() noexcept;
+  [[gnu::noinline]] void run_waiting() noexcept;
 
   alignas(64) std::atomic<submission*> submitted_{nullptr};  // last first
   std::atomic<bool> calls_waiting_{false};

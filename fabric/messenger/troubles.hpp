@@ -29,7 +29,7 @@ class troubles {
   /// A process that is lost as soon as `patience` is over, unless something else explains it before.
   void suspect(peer& who, std::string_view why, std::chrono::milliseconds patience = {}) noexcept;
   /// The communicator is to be broken as soon as there is memory for that. With too many of them all are.
-  void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
+  [[gnu::noinline]] void owe_break(std::uint64_t communicator, const std::exception_ptr& why) noexcept;
 
   bool owes_break(std::uint64_t communicator) const noexcept {
     return general_ != nullptr || (!owed_.empty() && is_owed(communicator));
@@ -46,7 +46,7 @@ class troubles {
   std::exception_ptr take_general() noexcept { return std::exchange(general_, nullptr); }
 
  private:
-  bool is_owed(std::uint64_t communicator) const noexcept;
+  [[gnu::noinline]] bool is_owed(std::uint64_t communicator) const noexcept;
 
   /// So many communicators can be owed a failure at a time.
   static constexpr std::size_t most_owed = 64;

@@ -49,7 +49,11 @@ Body read_body(std::span<const std::byte> record) {
   return body;
 }
 
-constexpr std::size_t message_head = sizeof(message_name) + sizeof(message_ends);
+struct message_head {
+  message_name name;
+  message_ends ends;
+};
+static_assert(sizeof(message_head) == sizeof(message_name) + sizeof(message_ends));
 
 std::uint64_t nanoseconds_now() noexcept {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(steady_clock_source().now().time_since_epoch()).count());
@@ -92,13 +96,12 @@ bool node_neighbor::put_frame(std::span<const std::byte> head, std::span<const s
 }
 
 bool node_neighbor::put_message(message_name name, message_ends ends, std::span<const std::byte> bytes) {
-  const std::size_t all = message_head + bytes.size();
+  const message_head head{name, ends};
+  const std::size_t all = sizeof head + bytes.size();
   std::byte* const room = cut_ ? nullptr : out_.room_for(all);
   if (room == nullptr) return false;
-  std::memcpy(room, &name.communicator, sizeof name.communicator);
-  std::memcpy(room + sizeof name.communicator, &name.tag, sizeof name.tag);
-  std::memcpy(room + sizeof name, &ends, sizeof ends);
-  copy_bytes_to_reader(room + message_head, bytes.data(), bytes.size());
+  std::memcpy(room, &head, sizeof head);
+  copy_bytes_to_reader(room + sizeof head, bytes.data(), bytes.size());
   out_.publish(static_cast<std::uint8_t>(record_kind::message), all);
   return true;
 }
@@ -180,21 +183,26 @@ std::size_t node_neighbor::take_records(receiver& to) {
   for (int left = records_in_turn; left > 0 && !cut_; --left) {
     const arena_ring_reader::record next = in_.next();
     if (next.kind == 0) break;
-    take(static_cast<record_kind>(next.kind), next.bytes, to);
+    if (const auto kind = static_cast<record_kind>(next.kind); kind == record_kind::message) [[likely]]
+      take_message(next.bytes, to);
+    else
+      take(kind, next.bytes, to);
     ++taken;
   }
   if (taken != 0) in_.release();
   return taken;
 }
 
+inline void node_neighbor::take_message(std::span<const std::byte> bytes, receiver& to) {
+  if (!landing_.empty()) short_slices_ = short_slices_after_message;
+  const auto head = read_body<message_head>(bytes);
+  to.arrived(peer_, head.name, head.ends, bytes.subspan(sizeof head));
+}
+
 void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, receiver& to) {
   switch (kind) {
-    case record_kind::message: {
-      if (!landing_.empty()) short_slices_ = short_slices_after_message;
-      const auto name = read_body<message_name>(bytes);
-      const auto ends = read_body<message_ends>(bytes.subspan(sizeof name));
-      return to.arrived(peer_, name, ends, bytes.subspan(message_head));
-    }
+    case record_kind::message:
+      return take_message(bytes, to);
     case record_kind::frame:
       return to.arrived(bytes);
     case record_kind::payload:

@@ -54,6 +54,7 @@ class node_neighbor {
   void end(moving_transfer& ended, std::errc failure) noexcept;
   moving_transfer* take_posted(std::uint64_t tag, std::uint64_t bytes) noexcept;
   std::size_t take_records(receiver& to);
+  void take_message(std::span<const std::byte> bytes, receiver& to);
   void take(record_kind kind, std::span<const std::byte> bytes, receiver& to);
   void take_payload(const payload_record& there);
   void take_part(std::span<const std::byte> record, receiver& to);

@@ -76,7 +76,7 @@ TEST_CASE("ranks that read each other's memory get the serial result", "[reading
   const std::string nodes = GENERATE("aa", "aaa", "aab", "abab", "aabbb", "abcddd");
   for (const algorithm* const by : reading_algorithms())
     run_with_runtime(on_nodes(nodes, *by), [&](weft::runtime& runtime, weft::communicator& world) {
-      expect(taken(world, by->kind) == by->name, "the algorithm asked for");
+      expect(emulated || taken(world, by->kind) == by->name, "the algorithm asked for");
       start_and_plan(runtime, world, by->kind, thorough() ? 12 : 4);
     });
 }
@@ -156,6 +156,7 @@ TEST_CASE("what a rank leaves in its memory when its call has failed is nobody's
 }
 
 TEST_CASE("where a rank's memory cannot be read, all are told", "[reading]") {
+  if (emulated) return;  // where no process reads another's memory
   constexpr std::size_t bytes = 2 << 20, half = bytes / 2;
   for (const bool planned : {false, true}) {
     const algorithm& by = *weft::schedules::find_algorithm(collective::allreduce, "multi-leader");

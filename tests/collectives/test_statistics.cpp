@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 #include <weft/fabric/messenger_settings.hpp>
+#include <weft/handle.hpp>
 #include <weft/statistics.hpp>
+#include <weft/wait.hpp>
 
 #include "run_ranks.hpp"
 #include "statistics_table.hpp"
@@ -104,6 +108,39 @@ TEST_CASE("messages are counted by length and road, where they are sent and wher
     expect_since(sent_before.at_once, sent.at_once, !sends ? statistics::volume{} : asks ? shorts : all, "at once");
     expect_since(sent_before.granted, sent.granted, sends && asks ? longs : statistics::volume{}, "granted");
     expect_since(before.received, now.received, receives ? all : statistics::volume{}, "received");
+  });
+  for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
+}
+
+TEST_CASE("what goes to another node at once while it is alone goes within a node also behind others") {
+  const job what = small_job(2, 1);
+  const std::size_t longest = weft::fabric::longest_at_once(what.settings.eager_limit, what.settings.credit);
+  REQUIRE(longest > what.settings.eager_limit);
+  constexpr int count = 5;
+  const auto failures = run_processes(what, [&](int process, weft::runtime& runtime) {
+    const auto sent_for = [&](std::size_t bytes) {
+      const statistics before = runtime.statistics();
+      runtime.run([&](weft::communicator& world) {
+        std::vector<std::vector<std::byte>> messages(count, std::vector<std::byte>(bytes));
+        std::vector<weft::handle> all;
+        for (int i = 0; i < count; ++i) {
+          auto& its = messages[static_cast<std::size_t>(i)];
+          if (process == 0) std::ranges::fill(its, static_cast<std::byte>(i + 1));
+          all.push_back(process == 0 ? world.isend(its, 1, 3) : world.irecv(its, 0, 3));
+        }
+        weft::wait_all(all);
+        for (int i = 0; i < count; ++i)
+          expect(std::ranges::count(messages[static_cast<std::size_t>(i)], static_cast<std::byte>(i + 1)) ==
+                     static_cast<std::ptrdiff_t>(bytes),
+                 "what was sent");
+      });
+      const statistics now = runtime.statistics();
+      return std::pair(since(before.sent_by_node_memory.at_once, now.sent_by_node_memory.at_once).count,
+                       since(before.sent_by_node_memory.granted, now.sent_by_node_memory.granted).count);
+    };
+    const std::uint64_t sent = process == 0 ? count : 0;
+    expect(sent_for(longest) == std::pair(sent, std::uint64_t{0}), "the longest that do not ask");
+    expect(sent_for(longest + 1) == std::pair(std::uint64_t{0}, sent), "longer ones");
   });
   for (const auto& failure : failures) CHECK(text_of(failure) == "no error");
 }

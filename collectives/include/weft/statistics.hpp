@@ -43,8 +43,8 @@ struct WEFT_API statistics {
   /// Messages that ranks here have sent, by how the receiver's process is reached: it is this one, it shares memory of
   /// the node with this one, or it is reached over the network. Those of collectives, and weft's own, are among them.
   struct sent_messages {
-    /// Without asking: of at most the option eager-limit, over the network of four times that where one is alone on its
-    /// way or the vector of a collective is no longer, and all within a process.
+    /// Without asking: of at most the option eager-limit; of four times that between ranks by the node's memory, and
+    /// over the network where one is alone on its way or the vector of a collective is no longer; all within a process.
     volume at_once;
     volume granted;  ///< longer ones, into memory that the receiver has posted (rendezvous)
   };

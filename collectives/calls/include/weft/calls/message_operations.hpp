@@ -40,6 +40,12 @@ class pending_receive final : public pending, public recycled<pending_receive, m
   event& done() noexcept override { return operation.done; }
   const std::exception_ptr& failure() const noexcept override { return operation.failure; }
   status result() const noexcept override { return status_of(operation); }
+  status finish() override {
+    if (operation.failure != nullptr) [[unlikely]]
+      raise();
+    return status_of(operation);
+  }
+  void retire() noexcept override { delete this; }
   bool cancel() noexcept override { return state().host.messages().cancel(operation); }
   awaited<fabric::receive_operation> operation;
 };
@@ -50,7 +56,7 @@ inline std::uint64_t wire_tag(std::int64_t tag) {
 
 /// Throws errc::invalid_argument where a message of `data` cannot be, or a receive into it.
 template <class Byte>
-void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer,
+[[gnu::always_inline]] inline void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer,
                    std::int64_t tag) {
   constexpr bool receives = !std::is_const_v<Byte>;
   check_rank(state, name, receives ? "source" : "destination", peer, receives);

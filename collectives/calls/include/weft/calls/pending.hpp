@@ -50,7 +50,7 @@ class pending {
   /// It has been dropped while an exception unwinds: all operations of the communicator end.
   void break_communicator();
   /// The result, or throws what it failed with. Once done.
-  status finish() {
+  virtual status finish() {
     if (failure() != nullptr) raise();
     deliver();
     return result();

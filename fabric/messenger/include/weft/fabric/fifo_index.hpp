@@ -113,7 +113,7 @@ class fifo_index {
     return found;
   }
 
-  queue* add(const match_key& key) {
+  [[gnu::noinline]] queue* add(const match_key& key) {
     if (queues_ >= buckets_.size()) grow();
     if (free_ == nullptr) {
       owned_.push_back(std::make_unique<queue>());

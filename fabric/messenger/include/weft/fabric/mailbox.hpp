@@ -81,7 +81,7 @@ class mailbox {
     return !(collective ? collective_in_order_ : in_order_).empty();
   }
   /// Takes out the message that `receive` matches: the one that came first. Null: none.
-  std::unique_ptr<unexpected_message> take_unexpected(const receive_operation& receive) noexcept;
+  [[gnu::noinline]] std::unique_ptr<unexpected_message> take_unexpected(const receive_operation& receive) noexcept;
   /// The message that a receive of (source, tag) would match. Null: none.
   const unexpected_message* find_unexpected(int source, std::uint64_t tag) noexcept;
   void add_unexpected(std::unique_ptr<unexpected_message> message);
@@ -116,7 +116,7 @@ class mailbox {
   using receives = fifo_index<operation, &operation::queued>;
   using everything = fifo_index<unexpected_message, &unexpected_message::in_order>::list;
 
-  receive_operation* take_first_posted(int source, std::uint64_t tag) noexcept;
+  [[gnu::noinline]] receive_operation* take_first_posted(int source, std::uint64_t tag) noexcept;
   unexpected_message* match(int source, std::uint64_t tag) noexcept;
   everything& list_of(const unexpected_message& message) noexcept;
 

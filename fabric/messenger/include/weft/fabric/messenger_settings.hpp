@@ -55,9 +55,10 @@ struct messenger_settings {
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
 
-/// Bytes of the longest message that goes to a process of another node without asking while it is alone on its way,
-/// where each gives the other so much credit. The messages of collectives that have no longer vector always do. So
-/// asking would take longer than copying does; of longer vectors a part is asked for while another one is on its way.
+/// Bytes of the longest message that goes without asking where asking would take longer than copying does, and each
+/// process gives the other so much credit: always to a process of this node, and to one of another node while it is
+/// alone on its way. There messages of collectives that have no longer vector always do; of longer vectors a part is
+/// asked for while another one is on its way.
 constexpr std::size_t longest_at_once(std::size_t eager_limit, std::size_t credit) noexcept {
   return std::max(eager_limit, std::min(4 * eager_limit, credit / 8));
 }

@@ -67,7 +67,7 @@ class token {
     // that everything it did to the endpoint is visible.
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
   }
-  bool take_from_owner() noexcept;
+  [[gnu::noinline]] bool take_from_owner() noexcept;
 
   alignas(64) std::atomic<std::uintptr_t> owner_{0};  // the thread whose it is; 0: nobody's
   std::atomic<bool> inside_{false};                   // its owner has it. Written by that thread alone
