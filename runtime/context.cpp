@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cxxabi.h>
-
 #include <boost/context/detail/fcontext.hpp>
 #include <utility>
 #include <weft/runtime/context.hpp>
@@ -34,7 +32,7 @@ struct context::arrival {
 };
 
 context::context() noexcept
-    : thread_exceptions_(reinterpret_cast<exception_state*>(abi::__cxa_get_globals())),
+    : thread_exceptions_(&detail::look_up_exceptions()),
       announces_(sanitizer::hear_switches()),
       sanitizer_fiber_(sanitizer::current_fiber()) {}
 

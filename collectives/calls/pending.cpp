@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,11 +22,23 @@ bool pending::advance() {
   return done().ready();
 }
 
+/// Without memory it is not recorded.
+void pending::note_as(const trace::record& as) noexcept {
+  if (traced_ == nullptr) try {
+      traced_ = std::make_unique<noted>();
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+  static_cast<trace::record&>(*traced_) = as;
+  traced_->overlaps = true;
+}
+
 void pending::record_end() noexcept {
-  traced_.end = ticks_now();
+  if (traced_->begin == 0) return;
+  traced_->end = ticks_now();
   const trace::on_track_of_call here(*state_->records);
-  if (here.on() != nullptr) here.on()->add(traced_);
-  traced_.begin = 0;
+  if (here.on() != nullptr) here.on()->add(*traced_);
+  traced_->begin = 0;
 }
 
 bool pending::ready() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <weft/runtime/uncaught_exceptions.hpp>
 
 namespace weft {
 
@@ -34,10 +35,6 @@ class context {
   const void* left_at() const noexcept { return &resume_; }
 
  private:
-  struct exception_state {  // the Itanium C++ ABI's __cxa_eh_globals
-    void* caught = nullptr;
-    unsigned int uncaught = 0;
-  };
   struct arrival;
   void prepare(context& target) noexcept;
   void announce(context& target, void** fake_stack) noexcept;
@@ -46,9 +43,9 @@ class context {
   void* resume_ = nullptr;  // where to go on (fcontext_t), while suspended; first: see left_at()
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
-  context* target_ = nullptr;                     // of the last switch away
-  exception_state* thread_exceptions_ = nullptr;  // the running thread's
-  exception_state exceptions_;
+  context* target_ = nullptr;                             // of the last switch away
+  detail::exception_state* thread_exceptions_ = nullptr;  // the running thread's
+  detail::exception_state exceptions_;
   const bool announces_;          // switches, to sanitizers
   const void* bottom_ = nullptr;  // of the stack, for AddressSanitizer
   std::size_t size_ = 0;

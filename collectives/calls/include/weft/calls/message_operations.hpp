@@ -26,9 +26,6 @@ using fabric::awaited;
 /// Nobody where it is anybody.
 inline std::vector<int> named(int peer) { return peer < 0 ? std::vector<int>() : std::vector<int>{peer}; }
 
-/// Handles of messages that memory is kept for, beside the callers': as many as programs have in flight.
-inline constexpr std::size_t most_recycled = 256;
-
 inline status status_of(const fabric::receive_operation& ended) {
   return {ended.source, static_cast<std::int64_t>(ended.received_tag), ended.received};
 }
@@ -56,8 +53,8 @@ inline std::uint64_t wire_tag(std::int64_t tag) {
 
 /// Throws errc::invalid_argument where a message of `data` cannot be, or a receive into it.
 template <class Byte>
-[[gnu::always_inline]] inline void check_message(const communicator_state& state, const char* name, std::span<Byte> data, int peer,
-                   std::int64_t tag) {
+[[gnu::always_inline]] inline void check_message(const communicator_state& state, const char* name,
+                                                 std::span<Byte> data, int peer, std::int64_t tag) {
   constexpr bool receives = !std::is_const_v<Byte>;
   check_rank(state, name, receives ? "source" : "destination", peer, receives);
   check_tag(state, name, tag, receives);

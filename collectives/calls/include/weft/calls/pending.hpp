@@ -7,13 +7,19 @@
 #include <memory>
 #include <utility>
 #include <weft/calls/communicator_state.hpp>
+#include <weft/calls/recycled.hpp>
 #include <weft/runtime/event.hpp>
 #include <weft/runtime/trace.hpp>
+#include <weft/runtime/uncaught_exceptions.hpp>
 #include <weft/wait.hpp>
 
 namespace weft::detail {
 
 class task_base;
+
+/// Operations that memory is kept for on each thread, of each kind, beside the callers' handles: as many as programs
+/// have in flight.
+inline constexpr std::size_t most_recycled = 256;
 
 /// What a handle holds.
 class pending {
@@ -62,12 +68,11 @@ class pending {
   virtual void raise() const { rethrow(*state_, operation_, failure()); }
 
   /// What it is recorded as, once it is started.
-  void note_as(const trace::record& as) noexcept {
-    traced_ = as;
-    traced_.overlaps = true;
-  }
+  void note_as(const trace::record& as) noexcept;
   /// It was started then, and is to be recorded.
-  void note_start(ticks begin) noexcept { traced_.begin = begin; }
+  void note_start(ticks begin) noexcept {
+    if (traced_ != nullptr) traced_->begin = begin;
+  }
   void note_start(const trace::record& as, ticks begin) noexcept {
     note_as(as);
     note_start(begin);
@@ -83,7 +88,7 @@ class pending {
 
   /// Its caller knows that it is over: it is recorded, if it is to be and has not been.
   void note_end() noexcept {
-    if (traced_.begin != 0) [[unlikely]]
+    if (traced_ != nullptr) [[unlikely]]
       record_end();
   }
 
@@ -92,7 +97,7 @@ class pending {
   void join(const std::shared_ptr<communicator_state>& its, const char* operation) noexcept {
     state_ = its;
     operation_ = operation;
-    exceptions_ = std::uncaught_exceptions();
+    exceptions_ = uncaught_exceptions();
   }
   std::shared_ptr<communicator_state> leave() noexcept { return std::move(state_); }
 
@@ -106,8 +111,9 @@ class pending {
   std::shared_ptr<communicator_state> state_;
   const char* operation_;
   task_base* waiters_ = nullptr;
-  trace::record traced_;  ///< begins at 0: is not in flight, or not recorded
-  int exceptions_ = std::uncaught_exceptions();
+  struct noted final : trace::record, recycled<noted, most_recycled> {};
+  std::unique_ptr<noted> traced_;  ///< null: it is not recorded; begins at 0: is not in flight
+  int exceptions_ = uncaught_exceptions();
 };
 
 /// Operations of one runtime, to be waited for at once.
