@@ -150,7 +150,7 @@ const std::vector<entry>& table() {
                     "ranks of a process, and processes of a node, meet in memory; off: by messages, as others do",
                     &options::node),
       bytes_option("fiber-stack", "stack of a fiber", &options::fiber_stack, 64 << 10),
-      bytes_option("eager-limit", "longest message sent to another node without asking, whatever else is on its way",
+      bytes_option("eager-limit", "longest message that always goes without asking; of ranks on a node four times that",
                    &options::eager_limit, 64, 1 << 20),
       bytes_option("credit", "bytes that one peer may have unread in this process's buffers", &options::credit, 4 << 10,
                    1 << 30),

@@ -186,8 +186,10 @@ void process::share_memory(const membership& member, std::span<const fabric::pro
   if (!settings_.node || mine.size() < 2) return;
   auto shared = fabric::arena::join(mine, self, records, member.job, door, deadline, [this] { check_nobody_lost(); });
   arena_ = std::move(shared.memory);
-  const std::size_t longest = fabric::longest_at_once(settings_.eager_limit, settings_.credit);
-  if (arena_ != nullptr) arena_->count_in(budget_, fabric::messenger::frame_overhead + longest);
+  constexpr std::size_t head = fabric::messenger::frame_overhead;
+  const std::size_t credit =
+      fabric::credit_of_each(settings_.credit, budget_.get(), nodes_.size() - 1, head + settings_.eager_limit);
+  if (arena_ != nullptr) arena_->count_in(budget_, head + fabric::longest_at_once(settings_.eager_limit, credit));
   if (arena_ != nullptr) boards_ = std::make_unique<fabric::arena_boards>(*arena_, self);
   if (arena_ == nullptr && self == mine[0])
     std::fprintf(stderr,

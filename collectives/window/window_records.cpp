@@ -14,7 +14,7 @@
 namespace weft::detail {
 namespace {
 
-/// A message is as long as may be sent without asking, but has room for the contents of any record that has some.
+/// A message is as long as always goes without asking, but has room for the contents of any record that has some.
 constexpr std::size_t least_capacity = 256;
 /// Messages of one rank that are being filled or on their way.
 constexpr std::size_t most_messages = 64;

@@ -160,9 +160,9 @@ void engine::begin_send(send_operation& send) {
   }
   peer& to = flow_.to(process);
   if (to.lost) return fail(send, lost_error(process));
-  const bool at_once = send.collective ? goes_at_once(to, send.bytes, send.vector)
-                                       : !send.synchronous && (send.bytes <= to.eager ||
-                                                               flow_.may_go_alone(to, send.bytes));
+  const bool at_once = send.collective
+                           ? goes_at_once(to, send.bytes, send.vector)
+                           : !send.synchronous && (send.bytes <= to.eager || flow_.may_go_alone(to, send.bytes));
   (at_once ? counts_.at_once : counts_.granted)[to.road].add(send.bytes);
   if (at_once || !settings_.prepost) {
     if (send.poisoned != nullptr) [[unlikely]]
@@ -181,8 +181,7 @@ void engine::begin_send(send_operation& send) {
 bool engine::send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) noexcept {
   const int process = by.members->process[static_cast<std::size_t>(peer)];
   fabric::peer& to = flow_.to(process);
-  if (to.road != message_counts::node_memory || data.size() > to.eager || by.failure != nullptr)
-    return false;
+  if (to.road != message_counts::node_memory || data.size() > to.eager || by.failure != nullptr) return false;
   const room_key key = key_of(*by.members, peer);
   if (!flow_.put_message(to, {key.communicator, tag}, {by.rank, key.rank}, data)) return false;
   counts_.at_once[message_counts::node_memory].add(data.size());

@@ -192,7 +192,8 @@ class engine final : private receiver {
   void take_grant(peer& from, const header& h, std::span<const std::byte> body);
   void begin_collective_departure(send_operation& send, room& from);
   void attach(departure& granted, send_operation& send);
-  [[gnu::noinline]] void begin_landing(receive_operation& receive, int process, std::size_t bytes, std::uint32_t sender_name, bool early);
+  [[gnu::noinline]] void begin_landing(receive_operation& receive, int process, std::size_t bytes,
+                                       std::uint32_t sender_name, bool early);
   bool may_land_early(const peer& from) const noexcept;
   void take_ready(peer& from, const header& h);
   void post_pieces(landing& arriving);

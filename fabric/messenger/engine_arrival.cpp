@@ -80,7 +80,8 @@ void engine::take_several(peer& from, std::span<const std::byte> frames) {
   }
 }
 
-[[gnu::flatten]] void engine::arrived(int peer, message_name name, message_ends ends, std::span<const std::byte> bytes) {
+[[gnu::flatten]] void engine::arrived(int peer, message_name name, message_ends ends,
+                                      std::span<const std::byte> bytes) {
   fabric::peer& from = flow_.to(peer);
   if (from.lost || from.suspected || flow_.gives_up()) return;
   flow_.owe_credit(from, sizeof name + sizeof ends + bytes.size());

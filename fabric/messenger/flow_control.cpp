@@ -24,12 +24,6 @@
 namespace weft::fabric {
 namespace {
 
-/// What the rings of all peers together may take, unless each would get less than four of the longest frames.
-std::size_t ring_budget(const messenger_settings& settings) noexcept {
-  constexpr std::size_t usual = 16 << 20;
-  return settings.memory == nullptr ? usual : std::min(usual, settings.memory->limit() / 32);
-}
-
 /// A connection that fails may do so because its other side, or this one, has been given up by the others: they get so
 /// long to say it.
 constexpr std::chrono::milliseconds time_to_explain{100};
@@ -46,6 +40,13 @@ constexpr int free_checks = 8;
 constexpr std::chrono::milliseconds between_checks{10};
 
 }  // namespace
+
+std::size_t credit_of_each(std::size_t credit, const memory_budget* memory, std::size_t others,
+                           std::size_t longest_frame) noexcept {
+  constexpr std::size_t usual = 16 << 20;
+  const std::size_t all = memory == nullptr ? usual : std::min(usual, memory->limit() / 32);
+  return std::max(others == 0 ? credit : std::min(credit, all / others), 4 * longest_frame);
+}
 
 flow_control::flow_control(transport& network, messenger_settings& settings, transfer_slots& slots,
                            ended_operations& operations, slot_map<departure>& departures, troubles& found,
@@ -76,9 +77,7 @@ void flow_control::keep_within(const transport_limits& limits) {
 void flow_control::start(std::span<const address> endpoints) {
   keep_within(network_.limits());
   const std::size_t others = peers_.size() - 1;
-  std::size_t each = settings_.credit;
-  if (others != 0) each = std::min(each, ring_budget(settings_) / others);
-  each = std::max(each, 4 * frame_limit_);
+  const std::size_t each = credit_of_each(settings_.credit, settings_.memory.get(), others, frame_limit_);
   credit_of_each_ = static_cast<std::int64_t>(each / credit_unit);
   // A provider gives a ring's memory back a part at a time, hence the third more.
   const std::size_t receives = others * (each + each / 3 + 16 * sizeof(header)) + 8 * frame_limit_;

@@ -79,7 +79,8 @@ void messenger::release(participant& member, std::span<const planned_message> ea
   engine_->guard().release();
 }
 
-[[gnu::flatten]] bool messenger::send_now(participant& by, int peer, std::uint64_t tag, std::span<const std::byte> data) {
+[[gnu::flatten]] bool messenger::send_now(participant& by, int peer, std::uint64_t tag,
+                                          std::span<const std::byte> data) {
   if (!engine_->guard().try_acquire()) return false;
   if (engine_->take_submissions()) engine_->finish_ended();
   const bool sent = engine_->send_now(by, peer, tag, data);

@@ -100,7 +100,7 @@ void arena::count_in(const std::shared_ptr<memory_budget>& memory, std::size_t l
 
 bool arena::reserve_ring(std::size_t begin, std::size_t offset, std::size_t bytes) const {
   const std::size_t more = offset < counted_ring_ ? 0 : bytes;
-  if (!charge_.try_grow(more, memory_use::spare)) return false;
+  if (more != 0 && !charge_.try_grow(more, memory_use::spare)) return false;
   try {
     reserve_shared_memory(file_, begin + offset, bytes);
   } catch (...) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option memory-limit: what weft takes stays within it, and what would not is refused, with the process as it was.
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -8,6 +9,8 @@
 #include <string>
 #include <vector>
 #include <weft/array_view.hpp>
+#include <weft/fabric/messenger_settings.hpp>
+#include <weft/handle.hpp>
 #include <weft/node_memory.hpp>
 
 #include "catch.hpp"
@@ -231,6 +234,27 @@ TEST_CASE("messages that nobody receives yet wait at their senders where memory 
       world.recv(other, 0, 2);
       expect(message[999] == 7, "the message");
     }
+    expect(runtime.statistics().most_memory <= what.settings.memory_limit, "the limit");
+  });
+}
+
+TEST_CASE("the longest messages that do not ask find room in their ring, whatever else has been taken") {
+  job what = small_job(2);
+  what.settings.eager_limit = 8 << 10;
+  what.settings.credit = 1 << 20;
+  what.settings.memory_limit = std::size_t{64} << 20;
+  constexpr std::size_t longest = 32 << 10;
+  REQUIRE(weft::fabric::longest_at_once(what.settings.eager_limit, what.settings.credit) == longest);
+  run_with_runtime(what, [&](weft::runtime& runtime, weft::communicator& world) {
+    const hog most(runtime, what.settings.memory_limit, 64 << 10);  // more than a half, of which rings take nothing
+    world.barrier();
+    constexpr int many = 5;
+    std::vector<std::vector<std::byte>> messages(many, std::vector<std::byte>(longest));
+    std::vector<weft::handle> begun;
+    for (std::vector<std::byte>& each : messages)
+      begun.push_back(world.rank() == 0 ? world.isend(each, 1, 1) : world.irecv(each, 0, 1));
+    for (weft::handle& each : begun) expect(each.wait_for(std::chrono::seconds(30)), "a message");
+    expect(runtime.statistics().sent_by_node_memory.granted.count == 0, "none has asked");
     expect(runtime.statistics().most_memory <= what.settings.memory_limit, "the limit");
   });
 }

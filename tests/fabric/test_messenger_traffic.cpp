@@ -185,6 +185,7 @@ job_shape random_shape(std::mt19937_64& random) {
 
 std::vector<std::size_t> sizes_around(const weft::fabric::messenger_settings& settings, std::mt19937_64& random) {
   const std::size_t limit = settings.eager_limit, piece = settings.piece;
+  const std::size_t near = weft::fabric::longest_at_once(limit, settings.credit);
   std::vector<std::size_t> sizes = {0,
                                     1,
                                     7,
@@ -195,6 +196,8 @@ std::vector<std::size_t> sizes_around(const weft::fabric::messenger_settings& se
                                     limit - 1,
                                     limit,
                                     limit + 1,
+                                    near,
+                                    near + 1,
                                     piece,
                                     piece + 1,
                                     2 * piece - 1,

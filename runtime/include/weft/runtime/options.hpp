@@ -33,8 +33,9 @@ struct options {
   bool node = true;                     ///< ranks of a process, and processes of a node, meet in memory
   std::size_t fiber_stack = 256 << 10;  ///< bytes
 
-  std::size_t eager_limit = 8 << 10;  ///< longest message sent without asking, bytes; on the node four times that
-  std::size_t credit = 1 << 20;       ///< bytes that one peer may have unread in our buffers
+  std::size_t eager_limit =
+      8 << 10;  ///< longest message that always goes without asking, bytes; of ranks on a node four times that
+  std::size_t credit = 1 << 20;  ///< bytes that one peer may have unread in our buffers
   std::size_t unexpected_limit =
       4 << 20;  ///< bytes of unmatched messages kept for one peer before it sends envelopes only
   std::size_t send_buffer_limit = 64 << 20;  ///< bytes of short messages kept for peers that do not take them yet

@@ -55,10 +55,15 @@ struct messenger_settings {
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
 
+/// Bytes that each of the `others` may send unread: at most `credit`, and together 16 MiB and a 32nd of what memory may
+/// be taken (null: no limit), but four of the longest frames.
+std::size_t credit_of_each(std::size_t credit, const memory_budget* memory, std::size_t others,
+                           std::size_t longest_frame) noexcept;
+
 /// Bytes of the longest message that goes without asking where asking would take longer than copying does, and each
-/// process gives the other so much credit: always to a process of this node, and to one of another node while it is
-/// alone on its way. There messages of collectives that have no longer vector always do; of longer vectors a part is
-/// asked for while another one is on its way.
+/// process gives the other so much credit: a rank's always to a process of this node, and to one of another node while
+/// it is alone on its way. There messages of collectives that have no longer vector always do; of longer vectors a part
+/// is asked for while another one is on its way.
 constexpr std::size_t longest_at_once(std::size_t eager_limit, std::size_t credit) noexcept {
   return std::max(eager_limit, std::min(4 * eager_limit, credit / 8));
 }
