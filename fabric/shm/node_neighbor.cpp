@@ -197,7 +197,6 @@ inline void node_neighbor::take_message(std::span<const std::byte> bytes, receiv
   if (!landing_.empty()) short_slices_ = short_slices_after_message;
   const auto head = read_body<message_head>(bytes);
   to.arrived(peer_, head.name, head.ends, bytes.subspan(sizeof head));
-  if (bytes.size() > part) in_.release();
 }
 
 void node_neighbor::take(record_kind kind, std::span<const std::byte> bytes, receiver& to) {
