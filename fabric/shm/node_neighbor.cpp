@@ -183,6 +183,7 @@ std::size_t node_neighbor::take_records(receiver& to) {
   for (int left = records_in_turn; left > 0 && !cut_; --left) {
     const arena_ring_reader::record next = in_.next();
     if (next.kind == 0) break;
+    // Nearly all are messages: they do not go through the jump of the other kinds.
     if (const auto kind = static_cast<record_kind>(next.kind); kind == record_kind::message) [[likely]]
       take_message(next.bytes, to);
     else

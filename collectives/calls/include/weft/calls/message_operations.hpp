@@ -37,6 +37,7 @@ class pending_receive final : public pending, public recycled<pending_receive, m
   event& done() noexcept override { return operation.done; }
   const std::exception_ptr& failure() const noexcept override { return operation.failure; }
   status result() const noexcept override { return status_of(operation); }
+  // As the base's, without a call for each part: of every message.
   status finish() override {
     if (operation.failure != nullptr) [[unlikely]]
       raise();

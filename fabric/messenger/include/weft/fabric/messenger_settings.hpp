@@ -55,8 +55,8 @@ struct messenger_settings {
   std::function<void(std::span<const std::byte> note)> broadcast;
 };
 
-/// Bytes that each of the `others` may send unread: at most `credit`, and together 16 MiB and a 32nd of what memory may
-/// be taken (null: no limit), but four of the longest frames.
+/// Bytes that each of the `others` may send unread: at most `credit`, and all together 16 MiB and a 32nd of the memory
+/// that may be taken (null: no limit), but no less than four of the longest frames.
 std::size_t credit_of_each(std::size_t credit, const memory_budget* memory, std::size_t others,
                            std::size_t longest_frame) noexcept;
 
